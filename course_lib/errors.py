@@ -17,8 +17,8 @@ class CourseError(Exception):
 
     Examples
     --------
-    >>> str(CourseError("bank.csv is not readable", expected="UTF-8", found="0xFF", next_step="save it as UTF-8"))
-    'bank.csv is not readable: expected UTF-8, found 0xFF; save it as UTF-8.'
+    >>> str(CourseError("a.csv is not text", expected="UTF-8", found="0xFF", next_step="save it as UTF-8"))
+    'a.csv is not text: expected UTF-8, found 0xFF; save it as UTF-8.'
     """
 
     def __init__(

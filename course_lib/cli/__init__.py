@@ -1,0 +1,1 @@
+"""The command ``course``: a thin layer over the rest of the package."""

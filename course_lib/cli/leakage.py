@@ -1,0 +1,56 @@
+"""``course leakage``: which fields may a model see at the moment of its decision?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from course_lib.cli.output import print_json, print_table
+
+
+@click.group()
+def leakage() -> None:
+    """Find fields that a model cannot know when it decides.
+
+    \b
+    Example:
+      course leakage audit bank_marketing --at before_call
+    """
+
+
+@leakage.command()
+@click.argument("name")
+@click.option("--at", "moment", required=True, help="The decision moment, as in the manifest: before_call.")
+@click.option("--variant", default="", help="Which of the data set's tables; the first one where left out.")
+@click.option(
+    "--csv",
+    "csv_file",
+    type=click.Path(path_type=Path),
+    help="Audit this file's columns; those that the manifest does not describe are not usable.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def audit(name: str, moment: str, variant: str, csv_file: Path | None, as_json: bool) -> None:
+    """Judge every field of a data set: usable, doubtful or not usable at a decision moment.
+
+    \b
+    Example:
+      course leakage audit bank_marketing --at before_call
+      course leakage audit bank_marketing --variant full --at before_call --csv my_calls.csv
+    """
+    from course_lib.leakage import audit as audit_fields
+    from course_lib.manifests import load_manifest, read_header
+
+    manifest = load_manifest(name, variant)
+    columns = None if csv_file is None else read_header(csv_file, manifest)
+    result = audit_fields(manifest, moment, columns)
+    if as_json:
+        print_json({"schema_version": 1, **result.as_dict()})
+        return
+    print_table(
+        ("Field", "Verdict", "Why"),
+        [(row.field, row.verdict, row.reason) for row in result.rows],
+    )
+    click.echo(result.summary())
+    if result.note:
+        click.echo(result.note)

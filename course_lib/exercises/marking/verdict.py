@@ -1,0 +1,21 @@
+"""What marking an answer gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether an answer is right, and what to say about it.
+
+    Attributes
+    ----------
+    correct : bool
+        Whether every property holds.
+    message : str
+        What was got and which property failed, as Markdown; the expected value is never in it.
+    """
+
+    correct: bool
+    message: str

@@ -1,0 +1,169 @@
+"""Measurement records: figures with the conditions, machine, versions and data origin they belong to."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from course_lib.datasets.origin import Origin
+from course_lib.errors import CourseError
+from course_lib.experiments.machine import code_version, describe_machine, library_versions
+from course_lib.files import write_atomically
+from course_lib.paths import course_home
+
+
+class Record(BaseModel):
+    """One result that somebody else can judge.
+
+    Attributes
+    ----------
+    schema_version : int
+        Version of this layout.
+    name : str
+        What was measured or computed, in lower-case words joined by underscores.
+    created : datetime
+        When, in UTC.
+    figures : dict
+        The results; the unit stands at the end of a name where there is one.
+    conditions : dict
+        What was chosen for this run.
+    origin : Origin or None
+        Where the data came from; None for a result that needs none.
+    machine : dict
+        See :class:`course_lib.experiments.machine.Machine`.
+    versions : dict
+        Python, the workbook and the libraries.
+    code_version : str
+        Package version with the commit where there is one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    schema_version: Literal[1] = 1
+    name: str
+    created: datetime
+    figures: dict[str, int | float | str]
+    conditions: dict[str, JsonValue]
+    origin: Origin | None
+    machine: dict[str, JsonValue]
+    versions: dict[str, str]
+    code_version: str
+
+
+def records_folder() -> Path:
+    """Return where records go: into the run named by ``COURSE_RUN_DIR``, else into the learner's folder."""
+    run = os.environ.get("COURSE_RUN_DIR", "").strip()
+    return (Path(run) if run else course_home()) / "records"
+
+
+def publish_record(
+    name: str,
+    figures: Mapping[str, Any],
+    conditions: Mapping[str, Any] | None = None,
+    origin: Origin | None = None,
+) -> Path:
+    """Write one record whole, or not at all.
+
+    Parameters
+    ----------
+    name : str
+        Lower-case words joined by underscores, such as ``"auc_comparison"``.
+    figures : mapping
+        Names to numbers or short texts; NumPy numbers are welcome. Never rows of data.
+    conditions : mapping, optional
+        What was chosen: anything that JSON can hold.
+    origin : Origin, optional
+        Where the data came from.
+
+    Returns
+    -------
+    Path
+        The new file; an earlier record is never overwritten.
+
+    Raises
+    ------
+    CourseError
+        When a figure is not a finite number or a text, or the file cannot be written.
+    """
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
+        raise CourseError(
+            f"{name!r} is no name for a record",
+            expected="lower-case words joined by underscores",
+            next_step="rename it, for example auc_comparison",
+        )
+    created = datetime.now(timezone.utc)
+    try:
+        record = Record(
+            name=name,
+            created=created,
+            figures={key: _plain(key, value) for key, value in figures.items()},
+            conditions={key: _plain_condition(value) for key, value in (conditions or {}).items()},
+            origin=origin,
+            machine=describe_machine().as_dict(),  # type: ignore[arg-type]
+            versions=library_versions(),
+            code_version=code_version(),
+        )
+    except ValidationError as error:
+        raise CourseError(f"The record {name} cannot be written", found=_first_problem(error)) from error
+    file_name = f"{created:%Y%m%dT%H%M%SZ}-{name}-{secrets.token_hex(3)}.json"
+    return write_atomically(records_folder() / file_name, record.model_dump_json(indent=2) + "\n")
+
+
+def load_record(path: Path) -> Record:
+    """Read one record.
+
+    Raises
+    ------
+    CourseError
+        When the file is missing, damaged, or of a layout that this version does not know.
+    """
+    try:
+        return Record.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise CourseError(f"{path} is not readable", found=error.strerror) from error
+    except ValidationError as error:
+        raise CourseError(
+            f"{path} is not a record that this version can read",
+            expected="schema version 1",
+            found=_first_problem(error),
+            next_step="run the lesson again to make a new one",
+        ) from error
+
+
+def load_records(folder: Path | None = None) -> tuple[Record, ...]:
+    """Return the records of a folder (by default of this run), oldest first."""
+    paths = sorted((folder or records_folder()).glob("[!.]*.json"))
+    return tuple(sorted((load_record(path) for path in paths), key=lambda record: record.created))
+
+
+def _plain(name: str, value: Any) -> int | float | str:
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise CourseError(
+            f"The figure {name} cannot stand in a record",
+            expected="a number or a short text",
+            found=type(value).__name__,
+        )
+    if isinstance(value, float) and not math.isfinite(value):
+        raise CourseError(
+            f"The figure {name} is not a finite number", found=value, next_step="look at how it was computed"
+        )
+    return value
+
+
+def _plain_condition(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def _first_problem(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    place = ".".join(str(part) for part in first["loc"])
+    return f"{first['msg'].rstrip('.')}{f' in {place}' if place else ''}"

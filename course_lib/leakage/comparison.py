@@ -1,0 +1,225 @@
+"""The same model judged on two splits and with several sets of fields, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from course_lib.errors import CourseError
+from course_lib.leakage.holdout import SPLITS, SplitKind, split_positions
+from course_lib.leakage.models import build_pipeline
+
+if TYPE_CHECKING:
+    import pandas
+
+    from course_lib.leakage.availability import AvailabilityAudit
+
+
+@dataclass(frozen=True)
+class AucFigure:
+    """One measured area under the ROC curve.
+
+    Attributes
+    ----------
+    fields, split, model : str
+        Name of the set of fields, kind of split, and model.
+    auc : float
+        0.5 is guessing, 1.0 is perfect ranking.
+    standard_error : float
+        Of the AUC, from the finite number of test rows.
+    train_rows, test_rows : int
+    train_yes_share, test_yes_share : float
+        Share of positive rows, between 0 and 1.
+    """
+
+    fields: str
+    split: SplitKind
+    model: str
+    auc: float
+    standard_error: float
+    train_rows: int
+    test_rows: int
+    train_yes_share: float
+    test_yes_share: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """About 95% interval of the AUC, from test sampling alone."""
+        half = 1.96 * self.standard_error
+        return max(0.0, self.auc - half), min(1.0, self.auc + half)
+
+
+@dataclass(frozen=True)
+class AucComparison:
+    """All figures of one comparison, found by the fields' and the split's name.
+
+    Attributes
+    ----------
+    figures : tuple of AucFigure
+        One for each split and set of fields.
+    model, test_share, seed
+        What all of them have in common.
+    """
+
+    figures: tuple[AucFigure, ...]
+    model: str
+    test_share: float
+    seed: int
+
+    def figure(self, fields: str, split: str) -> AucFigure:
+        """Return the figure of one cell.
+
+        Raises
+        ------
+        CourseError
+            When this comparison did not measure it.
+        """
+        for figure in self.figures:
+            if (figure.fields, figure.split) == (fields, split):
+                return figure
+        measured = ", ".join(f"{figure.fields} / {figure.split}" for figure in self.figures)
+        raise CourseError(f"No AUC was measured for {fields} / {split}", expected=measured)
+
+    def drop(self, start: tuple[str, str], end: tuple[str, str]) -> float:
+        """Return how far the AUC falls from one cell to another, each named (fields, split)."""
+        return self.figure(*start).auc - self.figure(*end).auc
+
+    def auc_by_fields(self) -> dict[str, float]:
+        """Return the AUC of each set of fields; for comparisons on a single split.
+
+        Raises
+        ------
+        CourseError
+            When there are several splits.
+        """
+        splits = {figure.split for figure in self.figures}
+        if len(splits) > 1:
+            raise CourseError(
+                "This comparison has several splits",
+                expected="one split",
+                found=", ".join(sorted(splits)),
+                next_step="use figure(fields, split)",
+            )
+        return {figure.fields: figure.auc for figure in self.figures}
+
+    def as_figures(self) -> dict[str, float]:
+        """Return the AUCs by one name each, such as ``auc_random_all_fields``, for a record."""
+        return {
+            f"auc_{figure.split}_{figure.fields.replace(' ', '_')}": round(figure.auc, 4)
+            for figure in self.figures
+        }
+
+    def conditions(self) -> dict[str, str | float | int]:
+        """Return what the figures were measured under, for a record."""
+        return {"model": self.model, "test_share": self.test_share, "seed": self.seed}
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return one row for each figure, AUC to three places with its 95% interval."""
+        import pandas
+
+        return pandas.DataFrame(
+            [
+                {
+                    "fields": figure.fields,
+                    "split": SPLITS[figure.split],
+                    "AUC": round(figure.auc, 3),
+                    "95% interval": "{:.3f} to {:.3f}".format(*figure.interval),
+                    "test rows": figure.test_rows,
+                    "yes in training": f"{figure.train_yes_share:.1%}",
+                    "yes in test": f"{figure.test_yes_share:.1%}",
+                }
+                for figure in self.figures
+            ]
+        )
+
+
+def auc_standard_error(auc: float, positives: int, negatives: int) -> float:
+    """Return the standard error of an AUC measured on a finite number of test rows.
+
+    Source: J. A. Hanley and B. J. McNeil, Radiology 143 (1982), 29-36.
+    """
+    q1, q2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    variance = auc * (1 - auc) + (positives - 1) * (q1 - auc**2) + (negatives - 1) * (q2 - auc**2)
+    return math.sqrt(max(variance, 0.0) / (positives * negatives))
+
+
+def audited_field_sets(audit: AvailabilityAudit) -> dict[str, list[str]]:
+    """Return the sets of fields that lesson 01 compares, by name.
+
+    ``"all fields"`` is what a careless reader of the file would use, ``"known in time"`` leaves out what the
+    audit refuses, and ``"beyond doubt"`` leaves out the doubtful fields as well.
+    """
+    return {
+        "all fields": list(audit.named("usable", "doubtful", "not usable")),
+        "known in time": list(audit.named("usable", "doubtful")),
+        "beyond doubt": list(audit.usable),
+    }
+
+
+def compare_auc(
+    frame: pandas.DataFrame,
+    label: str,
+    field_sets: Mapping[str, Sequence[str]],
+    *,
+    positive: str = "yes",
+    splits: Sequence[SplitKind] = ("random", "ordered"),
+    model: str = "logistic_regression",
+    test_share: float = 0.15,
+    seed: int = 0,
+) -> AucComparison:
+    """Fit one model for each split and set of fields, and measure its AUC on the rows held out.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Rows in the order of time, with the label among the columns.
+    label : str
+        The label's column.
+    field_sets : mapping of str to sequence of str
+        Sets of input fields by name; none may hold the label.
+    positive : str
+        The label's value that counts as positive.
+    splits, model, test_share, seed
+        See `split_positions` and `build_pipeline`.
+
+    Raises
+    ------
+    CourseError
+        For a missing or forbidden field, and for rows that cannot be split.
+    """
+    from sklearn.metrics import roc_auc_score
+
+    for name, fields in field_sets.items():
+        missing = [field for field in [*fields, label] if field not in frame.columns]
+        if missing:
+            raise CourseError(f"The table lacks fields of {name!r}", found=f"no column {', '.join(missing)}")
+        if label in fields:
+            raise CourseError(
+                f"{name!r} holds the label {label!r}", next_step="leave the label out of the inputs"
+            )
+    labels = (frame[label] == positive).to_numpy(dtype=int)
+    figures = []
+    for split in splits:
+        train, test = split_positions(labels, split, test_share=test_share, seed=seed)
+        positives = int(labels[test].sum())
+        for name, fields in field_sets.items():
+            features = frame[list(fields)]
+            pipeline = build_pipeline(model, features).fit(features.iloc[train], labels[train])
+            scores = pipeline.predict_proba(features.iloc[test])[:, 1]
+            auc = float(roc_auc_score(labels[test], scores))
+            figures.append(
+                AucFigure(
+                    fields=name,
+                    split=split,
+                    model=model,
+                    auc=auc,
+                    standard_error=auc_standard_error(auc, positives, len(test) - positives),
+                    train_rows=len(train),
+                    test_rows=len(test),
+                    train_yes_share=float(labels[train].mean()),
+                    test_yes_share=positives / len(test),
+                )
+            )
+    return AucComparison(tuple(figures), model, test_share, seed)

@@ -1,0 +1,310 @@
+"""Controls of a panel: a checked value first, the widgets for it only where they can be shown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
+from numbers import Real
+from typing import Any, Protocol
+
+from course_lib.errors import CourseError
+from course_lib.widgets.svg import format_number
+from course_lib.widgets.texts import text
+
+_FEW = 5
+_SHORT = 60
+
+
+class Control(Protocol):
+    """What a panel needs of a control."""
+
+    label: str
+
+    @property
+    def value(self) -> Any:
+        """The current value, always a valid one."""
+
+    def checked(self, value: Any) -> Any:
+        """Return ``value`` as this control would hold it; CourseError when it cannot."""
+
+    def shown(self, value: Any) -> str:
+        """Return a value as text for people."""
+
+    def on_change(self, callback: Callable[[], None]) -> None:
+        """Call ``callback`` after every change of the value."""
+
+    def widget(self) -> Any:
+        """Return the ipywidgets view, always the same one."""
+
+
+class NumberControl:
+    """A number between two ends: a slider with a box to type in beside it, kept in step.
+
+    Parameters
+    ----------
+    label : str
+        What is set; both parts carry it as their accessible name.
+    minimum, maximum, value, step : int or float
+        Whole numbers only, where all four are whole.
+    unit : str
+        Stands behind the box; may also be typed.
+
+    Raises
+    ------
+    CourseError
+        When the value is outside the ends.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        minimum: float,
+        maximum: float,
+        value: float,
+        *,
+        step: float = 1,
+        unit: str = "",
+    ) -> None:
+        self.label = label
+        self.minimum = minimum
+        self.maximum = maximum
+        self.step = step
+        self.unit = unit
+        self.whole = all(isinstance(number, int) for number in (minimum, maximum, value, step))
+        self.problem = ""
+        self._callbacks: list[Callable[[], None]] = []
+        self._parts: dict[str, Any] = {}
+        self._value = self.checked(value)
+
+    @property
+    def value(self) -> float:
+        """The current value; setting it moves slider and box. CourseError when it is no valid one."""
+        return self._value
+
+    @value.setter
+    def value(self, value: float) -> None:
+        self._take(self.checked(value))
+
+    def checked(self, value: float | str) -> float:
+        """Return a number or a typed text as a valid value of this control.
+
+        Raises
+        ------
+        CourseError
+            In one sentence, when it is not a number, not whole where it must be, or outside the ends.
+        """
+        number = self._parsed(value) if isinstance(value, str) else value
+        if not isinstance(number, Real) or isinstance(number, bool) or not math.isfinite(number):
+            example = format_number(self.maximum)
+            raise CourseError(text("number.not_a_number", label=self.label, found=value, example=example))
+        if self.whole and number != int(number):
+            raise CourseError(text("number.not_whole", label=self.label, found=value))
+        if not self.minimum <= number <= self.maximum:
+            raise CourseError(
+                text(
+                    "number.outside",
+                    label=self.label,
+                    low=format_number(self.minimum),
+                    high=self.shown(self.maximum),
+                    found=value,
+                )
+            )
+        return int(number) if self.whole else float(number)
+
+    def shown(self, value: float) -> str:
+        """Return a value with its unit."""
+        number = f"{value:,}" if self.whole else f"{value:,.10g}"
+        return f"{number} {self.unit}".rstrip()
+
+    def on_change(self, callback: Callable[[], None]) -> None:
+        """Call ``callback`` after every change of the value."""
+        self._callbacks.append(callback)
+
+    def widget(self) -> Any:
+        """Return slider, box, unit and the place for a sentence on bad input."""
+        if not self._parts:
+            self._parts = self._build()
+        return self._parts["all"]
+
+    def _parsed(self, typed: str) -> float | None:
+        """Return a typed text as a number, or None."""
+        plain = typed.strip()
+        if self.unit and plain.lower().endswith(self.unit.lower()):
+            plain = plain[: -len(self.unit)]
+        plain = plain.strip().replace(",", "").replace("_", "").replace(" ", "")
+        try:
+            return float(plain)
+        except ValueError:
+            return None
+
+    def _build(self) -> dict[str, Any]:
+        import ipywidgets as widgets
+
+        slider_type = widgets.IntSlider if self.whole else widgets.FloatSlider
+        slider = slider_type(
+            value=self._value,
+            min=self.minimum,
+            max=self.maximum,
+            step=self.step,
+            description=self.label,
+            readout=False,
+            style={"description_width": "initial"},
+            layout=widgets.Layout(width="auto", flex="1 1 320px", min_width="260px"),
+        )
+        slider.add_class("course-slider")
+        box = widgets.Text(
+            value=self._typed(),
+            description=self.label,
+            continuous_update=False,
+            layout=widgets.Layout(width="110px"),
+        )
+        box.add_class("course-typed")
+        unit = widgets.HTML(escape(self.unit), layout=widgets.Layout(min_width="20px"))
+        row = widgets.HBox([slider, box, unit])
+        row.add_class("course-control")
+        sentence = widgets.HTML()
+        sentence.layout.display = "none"
+        slider.observe(lambda change: self._from_slider(change["new"]), "value")
+        box.observe(lambda change: self._from_box(change["new"]), "value")
+        return {
+            "slider": slider,
+            "box": box,
+            "sentence": sentence,
+            "all": widgets.VBox([row, sentence]),
+        }
+
+    def _typed(self) -> str:
+        """Return the value as it stands in the box."""
+        return str(self._value) if self.whole else f"{self._value:.10g}"
+
+    def _from_slider(self, value: float) -> None:
+        if value != self._value:
+            self._take(value)
+
+    def _from_box(self, typed: str) -> None:
+        try:
+            value = self.checked(typed)
+        except CourseError as error:
+            self._say(text("number.kept", sentence=error, value=self.shown(self._value)))
+            return
+        self._take(value)
+
+    def _take(self, value: float) -> None:
+        """Hold a valid value, show it in both parts, and tell whoever listens."""
+        changed = value != self._value
+        self._value = value
+        self._say("")
+        if self._parts:
+            self._parts["slider"].value = value
+            self._parts["box"].value = self._typed()
+        if changed:
+            for callback in self._callbacks:
+                callback()
+
+    def _say(self, sentence: str) -> None:
+        """Show a sentence under the control, or take it away."""
+        self.problem = sentence
+        if self._parts:
+            place = self._parts["sentence"]
+            place.value = f'<p class="course-problem" role="alert">{escape(sentence)}</p>' if sentence else ""
+            place.layout.display = None if sentence else "none"
+
+
+class ChoiceControl:
+    """One of several named options: buttons side by side for a few short ones, a list for more.
+
+    Parameters
+    ----------
+    label : str
+        What is chosen.
+    options : sequence of str or mapping of str to object
+        Names to show; a mapping gives each name the value that the computation gets.
+    value : object, optional
+        The value at the start; the first one without it.
+
+    Raises
+    ------
+    CourseError
+        When the value is not among the options.
+    """
+
+    def __init__(self, label: str, options: Sequence[str] | Mapping[str, Any], value: Any = None) -> None:
+        self.label = label
+        self.options: dict[str, Any] = (
+            dict(options) if isinstance(options, Mapping) else {name: name for name in options}
+        )
+        self._callbacks: list[Callable[[], None]] = []
+        self._widget: Any = None
+        self._value = self.checked(next(iter(self.options.values())) if value is None else value)
+
+    @property
+    def value(self) -> Any:
+        """The current value; setting it moves the widget. CourseError when it is not among the options."""
+        return self._value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self._take(self.checked(value))
+
+    def checked(self, value: Any) -> Any:
+        """Return ``value`` if it is among the options.
+
+        Raises
+        ------
+        CourseError
+            In one sentence that lists the options, when it is not.
+        """
+        if value not in self.options.values():
+            raise CourseError(
+                text(
+                    "choice.unknown",
+                    label=self.label,
+                    options=", ".join(repr(option) for option in self.options.values()),
+                    found=repr(value),
+                )
+            )
+        return value
+
+    def shown(self, value: Any) -> str:
+        """Return the name of a value."""
+        return next(name for name, option in self.options.items() if option == value)
+
+    def on_change(self, callback: Callable[[], None]) -> None:
+        """Call ``callback`` after every change of the value."""
+        self._callbacks.append(callback)
+
+    def widget(self) -> Any:
+        """Return the buttons or the list."""
+        if self._widget is None:
+            self._widget = self._build()
+        return self._widget
+
+    def _build(self) -> Any:
+        import ipywidgets as widgets
+
+        common = {
+            "options": list(self.options.items()),
+            "value": self._value,
+            "description": self.label,
+            "style": {"description_width": "initial"},
+        }
+        if len(self.options) <= _FEW and sum(len(name) + 4 for name in self.options) <= _SHORT:
+            view = widgets.RadioButtons(
+                **common, orientation="horizontal", layout=widgets.Layout(width="auto")
+            )
+        else:
+            view = widgets.Dropdown(**common, layout=widgets.Layout(width="auto", max_width="100%"))
+        view.add_class("course-choice")
+        view.observe(lambda change: self._take(change["new"]), "value")
+        return view
+
+    def _take(self, value: Any) -> None:
+        """Hold a valid value, show it, and tell whoever listens."""
+        changed = value != self._value
+        self._value = value
+        if self._widget is not None:
+            self._widget.value = value
+        if changed:
+            for callback in self._callbacks:
+                callback()

@@ -1,0 +1,1 @@
+"""The panels of each lesson: a pure function that returns a view, and the controls in front of it."""

@@ -1,0 +1,68 @@
+"""What a front end gets: the live widget where there can be one, and a static form that stands in for it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from typing import Any, Protocol
+
+from course_lib.widgets.texts import text
+
+_WAIT = "1.5s"
+
+
+class Showable(Protocol):
+    """Something with a live and a static form."""
+
+    def widget(self) -> Any:
+        """Return the live form."""
+
+    def static_html(self, reason: str) -> str:
+        """Return the static form as HTML, with the reason why it stands still."""
+
+    def static_text(self, reason: str) -> str:
+        """Return the static form as plain text."""
+
+
+def widgets_missing() -> str:
+    """Return the sentence that says why there are no live controls here, or "" where there are."""
+    if os.environ.get("COURSE_WIDGETS", "").strip().lower() in {"off", "0", "no", "false"}:
+        return text("static.switched_off")
+    if importlib.util.find_spec("ipywidgets") is None:
+        return text("static.not_installed")
+    return ""
+
+
+def bundles(shown: Showable) -> list[dict[str, Any]]:
+    """Return the outputs that show ``shown``, each as content by media type.
+
+    A front end shows one media type of an output. JupyterLab prefers the widget to HTML even when its
+    model is gone, as in a notebook that is opened again, and then shows an error only. So the static
+    form is an output of its own, which a style rule hides while the live one is on the page. It waits a
+    moment before it appears, since the live one takes a moment to be made.
+    """
+    reason = widgets_missing()
+    if reason:
+        return [{"text/html": shown.static_html(reason), "text/plain": shown.static_text(reason)}]
+    live = shown.widget()
+    name = f"course-live-{live.model_id}"
+    live.add_class(name)
+    reason = text("static.not_live")
+    rules = (
+        f"<style>body:has(.{name}) .{name}-standin {{display: none;}}"
+        " @keyframes course-appear {from {max-height: 0;} to {max-height: none;}}"
+        f" .{name}-standin {{overflow: hidden; animation: course-appear 1ms {_WAIT} both;}}</style>"
+    )
+    static = f'{rules}<div class="{name}-standin">{shown.static_html(reason)}</div>'
+    return [
+        {**live._repr_mimebundle_(), "text/plain": ""},
+        {"text/html": static, "text/plain": shown.static_text(reason)},
+    ]
+
+
+def show(shown: Showable) -> None:
+    """Show the live and the static form as outputs of the running cell."""
+    from IPython.display import display
+
+    for bundle in bundles(shown):
+        display(bundle, raw=True)

@@ -1,0 +1,108 @@
+"""How panels look, and what makes them speak to a screen reader: system fonts, no outside files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+STYLE = """<style>
+.course-panel, .course-static, .course-view
+  {font-family: system-ui, -apple-system, "Segoe UI", sans-serif; font-size: 15px;
+  line-height: 1.5; max-width: 860px; overflow: visible;}
+.course-panel, .course-static
+  {padding: 16px 20px; margin: 8px 0; border: 1px solid rgba(128,128,128,.45); border-radius: 8px;
+  box-sizing: border-box; width: 100%;}
+.course-panel .widget-html-content, .course-panel .widget-html
+  {font-size: 15px; line-height: 1.5; height: auto;}
+.course-heading {font-size: 17px; font-weight: 600; line-height: 1.35; margin: 0 0 8px;}
+.course-view figure {margin: 0;}
+.course-view svg {display: block; width: 100%; max-width: 720px; height: auto;}
+.course-finding {font-size: 16px; font-weight: 600; margin: 10px 0 6px;}
+.course-summary {margin: 8px 0;}
+.course-view table, .jp-RenderedHTMLCommon .course-view table {border-collapse: collapse; margin: 10px 0;
+  font-size: 14px; table-layout: auto; min-width: min(100%, 520px);}
+.course-view caption {text-align: left; font-size: 13px; padding: 4px 0; caption-side: top; color: inherit;
+  opacity: .85;}
+.course-view th, .course-view td,
+  .jp-RenderedHTMLCommon .course-view th, .jp-RenderedHTMLCommon .course-view td
+  {padding: 5px 16px 5px 0; text-align: left; border: 0; border-bottom: 1px solid rgba(128,128,128,.4);
+  font-weight: normal; vertical-align: top; white-space: normal; max-width: none;}
+.course-view thead th, .jp-RenderedHTMLCommon .course-view thead th {font-weight: 600;}
+.course-view td.course-figure, .course-view th.course-figure {text-align: right;
+  font-variant-numeric: tabular-nums;}
+.course-origin {font-size: 13px; margin: 6px 0 0;}
+.course-badge {display: inline-block; border: 1.5px solid currentColor; border-radius: 4px; padding: 0 7px;
+  margin-right: 8px; font-weight: 600;}
+.course-badge-generated {border-style: dashed;}
+.course-badge-mirror {border-style: double; border-width: 3px;}
+.course-note {font-size: 15px; margin: 6px 0; padding: 8px 12px; border-left: 4px solid #0072B2;
+  background: rgba(0,114,178,.10);}
+.course-problem {font-size: 15px; margin: 6px 0; padding: 8px 12px; border-left: 4px solid #D55E00;
+  background: rgba(213,94,0,.12);}
+.course-right {font-size: 15px; margin: 6px 0; padding: 8px 12px; border-left: 4px solid #009E73;
+  background: rgba(0,158,115,.12);}
+.course-panel .course-control {align-items: center; flex-flow: row wrap; overflow: visible;}
+.course-panel .widget-label, .course-panel label {font-size: 15px; color: inherit;}
+.course-panel .course-typed > .widget-label, .course-panel .course-options > .widget-label
+  {position: absolute; width: 1px; height: 1px; overflow: hidden;
+  clip-path: inset(50%); white-space: nowrap;}
+.course-panel .course-choice > .widget-label {white-space: normal; height: auto; line-height: 1.4;}
+.course-panel .course-choice.widget-radio {flex-flow: row wrap; align-items: center; gap: 0 16px;}
+.course-panel .course-choice .widget-radio-box {flex-flow: row wrap; gap: 2px 20px; padding: 0; height: auto;}
+.course-panel .course-slider .noUi-handle {background: #0072B2; border-color: #0072B2;}
+.course-panel .course-options, .course-panel .course-options .widget-radio-box {height: auto; width: 100%;
+  max-width: none; overflow: visible;}
+.course-panel .course-options .widget-radio-box label, .course-panel .course-tick label
+  {white-space: normal; height: auto; width: auto; max-width: 100%; line-height: 1.45; padding: 3px 0;
+  margin-bottom: 0; overflow: visible; display: flex; align-items: flex-start; text-align: left;}
+.course-panel .course-options .widget-radio-box label
+  {flex-direction: row-reverse; justify-content: flex-end;}
+.course-panel .course-options .widget-radio-box input {margin: 5px 10px 0 0; flex: none;}
+.course-panel .course-match {height: auto; align-items: center;}
+.course-panel select, .course-panel input[type=text] {height: 32px; font-size: 15px;}
+.course-panel .course-buttons {margin-top: 6px; flex-flow: row wrap; align-items: center;}
+.course-panel .course-place {margin-left: 12px;}
+.course-panel .course-match > .widget-label
+  {white-space: normal; height: auto; line-height: 1.4; text-align: left;}
+.course-panel pre, .course-static pre
+  {padding: 8px 12px; border: 1px solid rgba(128,128,128,.4); border-radius: 4px;
+  overflow-x: auto; font-size: 14px; line-height: 1.45;}
+.course-panel p, .course-static p {margin: 6px 0;}
+.course-panel ol {margin: 4px 0; padding-left: 24px;}
+.course-panel .course-tick, .course-panel .course-tick label {height: auto; width: 100%;}
+.course-panel .course-tick input {margin: 5px 10px 0 0; flex: none;}
+.course-panel .jupyter-button {font-size: 15px; height: auto; min-height: 34px; line-height: 1.3;
+  padding: 5px 16px; border-radius: 5px; overflow: visible;}
+.course-panel :focus-visible {outline: 3px solid #0072B2; outline-offset: 2px;}
+.course-hidden {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);}
+.course-bar {display: inline-block; width: 120px; height: 10px; border: 1px solid currentColor;
+  border-radius: 5px; overflow: hidden; vertical-align: middle; margin-right: 8px;}
+.course-missing {opacity: .75;}
+.course-view td.course-progress {white-space: nowrap;}
+.course-bar > span {display: block; height: 100%; background: #009E73;}
+</style>"""
+
+NAME_CONTROLS = """<script>
+(() => {
+  if (window.courseNamesControls) return;
+  window.courseNamesControls = true;
+  const named = element => element.querySelector(".widget-label")?.textContent ?? "";
+  const name = () => {
+    document.querySelectorAll(".course-slider [role=slider]:not([aria-label])").forEach(
+      handle => handle.setAttribute("aria-label", named(handle.closest(".course-slider"))));
+    document.querySelectorAll(".course-panel .widget-radio:not([role])").forEach(group => {
+      group.setAttribute("role", "radiogroup");
+      group.setAttribute("aria-label", named(group));
+    });
+  };
+  new MutationObserver(name).observe(document.body, {childList: true, subtree: true});
+  name();
+})();
+</script>"""
+
+
+def naming_script() -> Any:
+    """Return an unseen widget that names sliders and groups, which ipywidgets leaves without a name."""
+    import ipywidgets as widgets
+
+    shown = {"output_type": "display_data", "data": {"text/html": NAME_CONTROLS}, "metadata": {}}
+    return widgets.Output(outputs=(shown,), layout=widgets.Layout(display="none"))

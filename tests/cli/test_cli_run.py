@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PUBLISH = """
+from course_lib.datasets.origin import Origin
+from course_lib.experiments.records import publish_record
+ORIGIN = Origin("generated", "toy", "", 3, "ab" * 32, 7)
+publish_record("auc", {"auc_random": 0.5}, {"split": "random"}, ORIGIN)
+"""
+
+WAIT_FOREVER = """
+import os, pathlib, time
+pathlib.Path(os.environ["PID_FILE"]).write_text(str(os.getpid()))
+time.sleep(10_000)
+"""
+
+
+def test_json_holds_figures_origin_and_the_executed_copy(workbook: Any) -> None:
+    original = workbook.add_notebook("01_first.ipynb", PUBLISH, "6 * 7")
+    before = original.read_bytes()
+    done = workbook.course("run", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    content = json.loads(done.stdout)
+    assert content["ok"] is True
+    (record,) = content["records"]
+    assert record["figures"] == {"auc_random": 0.5}
+    assert record["origin"]["kind"] == "generated"
+    executed = json.loads(Path(content["lessons"][0]["executed"]).read_text(encoding="utf-8"))
+    assert executed["cells"][1]["outputs"][0]["data"]["text/plain"] == ["42"]
+    assert Path(content["folder"]).parent == workbook.root / "runs"
+    assert original.read_bytes() == before
+
+
+def test_notebooks_work_on_a_copy_of_their_folder(workbook: Any) -> None:
+    (workbook.root / "notebooks" / "beside.txt").write_text("kept", encoding="utf-8")
+    workbook.add_notebook(
+        "01_first.ipynb",
+        "assert open('beside.txt').read() == 'kept'",
+        "open('beside.txt', 'w').write('lost')",
+    )
+    assert workbook.course("run", "01").returncode == 0
+    assert (workbook.root / "notebooks" / "beside.txt").read_text(encoding="utf-8") == "kept"
+
+
+def test_failing_cell_is_named_and_the_next_lesson_still_runs(workbook: Any) -> None:
+    workbook.add_notebook("01_first.ipynb", "x = 1", "# why\nx / 0  # here", "never = 1")
+    workbook.add_notebook(
+        "02_second.ipynb",
+        "from course_lib.errors import CourseError",
+        "raise CourseError('The bank is closed', next_step='come back')",
+    )
+    workbook.add_notebook("03_third.ipynb", "1")
+    done = workbook.course("run", "all", "--json")
+    assert done.returncode == 1
+    failures = [lesson["failure"] for lesson in json.loads(done.stdout)["lessons"]]
+    assert failures[0] == {
+        "number": 2,
+        "first_line": "x / 0  # here",
+        "error": "ZeroDivisionError: division by zero.",
+    }
+    assert failures[1]["error"] == "The bank is closed; come back."
+    assert failures[2] is None
+    assert "lesson 01, code cell 2 (`x / 0  # here`) failed: ZeroDivisionError" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_cell_that_takes_too_long_is_stopped(workbook: Any, tmp_path: Path) -> None:
+    workbook.add_notebook("01_first.ipynb", WAIT_FOREVER)
+    done = workbook.course("run", "01", "--cell-timeout", "2", PID_FILE=str(tmp_path / "pid"))
+    assert done.returncode == 1
+    assert "it ran longer than 2 seconds and was stopped" in done.stderr
+    assert_process_ended(int((tmp_path / "pid").read_text()))
+
+
+def test_runs_never_share_a_folder(workbook: Any, tmp_path: Path) -> None:
+    workbook.add_notebook("01_first.ipynb", "1")
+    for _ in range(2):
+        assert workbook.course("run", "01", "--out", str(tmp_path / "kept here")).returncode == 0
+    assert len(list((tmp_path / "kept here").iterdir())) == 2
+    assert workbook.runs() == []
+
+
+def test_damaged_notebook_is_one_sentence_and_leaves_no_run(workbook: Any) -> None:
+    (workbook.root / "notebooks" / "01_first.ipynb").write_text("{", encoding="utf-8")
+    done = workbook.course("run", "01")
+    assert done.returncode == 2
+    assert "01_first.ipynb is not readable as a notebook" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert workbook.runs() == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no signals to send to a process group")
+@pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_stopping_a_run_leaves_nothing_behind(
+    workbook: Any, tmp_path: Path, sent: signal.Signals, status: int
+) -> None:
+    workbook.add_notebook("01_first.ipynb", WAIT_FOREVER)
+    pid_file, temporary = tmp_path / "pid", tmp_path / "temporary"
+    temporary.mkdir()
+    process = workbook.process("run", "01", PID_FILE=str(pid_file), TMPDIR=str(temporary))
+    with subprocess.Popen(
+        **process, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+    ) as running:
+        wait_until(lambda: pid_file.exists() and pid_file.read_text() != "")
+        os.killpg(running.pid, sent)
+        _, errors = running.communicate(timeout=120)
+    assert running.returncode == status
+    assert "Traceback" not in errors
+    assert_process_ended(int(pid_file.read_text()))
+    assert workbook.runs() == []
+    assert list(temporary.iterdir()) == []
+
+
+def wait_until(condition: Any) -> None:
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline, "what was waited for never came"
+        time.sleep(0.02)
+
+
+def assert_process_ended(pid: int) -> None:
+    import psutil
+
+    wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
