@@ -42,7 +42,7 @@ def audit(name: str, moment: str, variant: str, csv_file: Path | None, as_json: 
     from course_lib.manifests import load_manifest, read_header
 
     manifest = load_manifest(name, variant)
-    columns = None if csv_file is None else read_header(csv_file, manifest)
+    columns = None if csv_file is None else read_header(csv_file, manifest, required="features")
     result = audit_fields(manifest, moment, columns)
     if as_json:
         print_json({"schema_version": 1, **result.as_dict()})

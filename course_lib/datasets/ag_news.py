@@ -16,7 +16,7 @@ from course_lib.datasets.generated_text import JOIN, Part, generate_news
 from course_lib.datasets.origin import Origin
 from course_lib.datasets.settings import Source
 from course_lib.datasets.sources import FileKind, FoundFile, find_data_set
-from course_lib.datasets.subsets import checked_count, checked_part, spread_over_classes
+from course_lib.datasets.subsets import checked_count, checked_part, checked_seed, spread_over_classes
 from course_lib.errors import CourseError
 from course_lib.files import cannot_write, sha256_file, write_atomically
 from course_lib.manifests import DataManifest, load_manifest
@@ -95,6 +95,7 @@ def load_ag_news(
         course's home cannot be written.
     """
     checked_part(part)
+    checked_seed(seed)
     manifest = load_manifest(NAME)
     found = find_data_set(manifest, source=source)
     if found is None:
@@ -162,7 +163,7 @@ def _generated(part: Part, manifest: DataManifest, count: int, seed: int) -> Tex
 
 
 def _read(file: FoundFile, name: str, manifest: DataManifest) -> datasets.Dataset:
-    cache = data_folder(NAME) / "huggingface" / file.sha256[:12]
+    cache = data_folder(NAME) / "hf" / file.sha256[:8]
     has_header = name == _SAMPLE_FILE
     with _quiet_library() as library:
         text = library.Value("string")

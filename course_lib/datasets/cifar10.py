@@ -28,7 +28,7 @@ from course_lib.datasets.image_folders import (
 from course_lib.datasets.origin import Origin
 from course_lib.datasets.settings import Source
 from course_lib.datasets.sources import FoundFile, find_data_set
-from course_lib.datasets.subsets import checked_count, checked_part, spread_over_classes
+from course_lib.datasets.subsets import checked_count, checked_part, checked_seed, spread_over_classes
 from course_lib.errors import CourseError
 from course_lib.files import folder_published_whole
 from course_lib.manifests import load_manifest
@@ -90,7 +90,9 @@ class JpegImageSet(ImageFolder, ImageSet):
         self.targets = self.labels
         missing = missing_images(folder, self._names)
         if missing:
-            raise damaged_folder(folder, f"{len(missing):,} images missing, the first is {missing[0]}")
+            raise damaged_folder(
+                folder, f"{len(missing):,} of {len(self):,} images missing, the first is {missing[0]}"
+            )
 
     def find_classes(self, directory: str | Path) -> tuple[list[str], dict[str, int]]:
         """Return the manifest's classes; what folders there are does not matter."""
@@ -216,6 +218,7 @@ def load_cifar10(
         the course's home cannot be written.
     """
     checked_part(part)
+    checked_seed(seed)
     manifest = load_manifest(NAME)
     classes = list(manifest.label_map)
     found = find_data_set(manifest, source=source)

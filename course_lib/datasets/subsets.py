@@ -14,6 +14,12 @@ def checked_part(part: object) -> None:
         raise CourseError("There is no such part of the data", expected="train or test", found=repr(part))
 
 
+def checked_seed(seed: object) -> None:
+    """Raise a CourseError unless ``seed`` is a whole number from 0 on."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise CourseError("The seed is no seed", expected="a whole number of at least 0", found=repr(seed))
+
+
 def checked_count(sample_count: int | None, largest: int | None = None) -> int | None:
     """Return ``sample_count``; raise a CourseError unless it is None or a whole number in range."""
     if sample_count is None:

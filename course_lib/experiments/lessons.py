@@ -46,7 +46,10 @@ def find_lesson(wanted: str) -> Lesson:
     lessons = all_lessons()
     number = wanted.strip().removesuffix(".ipynb")
     for lesson in lessons:
-        if (number.isdigit() and number.zfill(2) == lesson.number) or number in (lesson.name, lesson.notebook.stem):
+        if (number.isdigit() and number.zfill(2) == lesson.number) or number in (
+            lesson.name,
+            lesson.notebook.stem,
+        ):
             return lesson
     there_are = ", ".join(f"{lesson.number} ({lesson.name})" for lesson in lessons)
     raise CourseError(

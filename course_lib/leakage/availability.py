@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
-    import pandas
-
     from course_lib.manifests import DataManifest, Field, Moment
 
 Verdict = Literal["usable", "doubtful", "not usable", "undescribed", "label"]
@@ -91,17 +89,8 @@ class AvailabilityAudit:
         """Return the audit in one sentence."""
         refused = self.not_usable + self.undescribed
         return (
-            f"For a decision {self.at_title}: {len(self.usable)} fields are usable, "
-            f"{_listed(self.doubtful, 'none')} doubtful, {_listed(refused, 'none')} not usable."
-        )
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row for each field: field, verdict, known_at, reason."""
-        import pandas
-
-        return pandas.DataFrame(
-            [(row.field, row.verdict, row.known_at, row.reason) for row in self.rows],
-            columns=["field", "verdict", "known_at", "reason"],
+            f"For a decision {self.at_title}, {len(self.usable)} fields are usable; "
+            f"doubtful: {_listed(self.doubtful)}; not usable: {_listed(refused)}."
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -119,8 +108,8 @@ class AvailabilityAudit:
         }
 
 
-def _listed(names: Sequence[str], nothing: str) -> str:
-    return ", ".join(names) if names else nothing
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if names else "none"
 
 
 def audit(manifest: DataManifest, at: str, columns: Sequence[str] | None = None) -> AvailabilityAudit:

@@ -86,24 +86,6 @@ class AucComparison:
         """Return how far the AUC falls from one cell to another, each named (fields, split)."""
         return self.figure(*start).auc - self.figure(*end).auc
 
-    def auc_by_fields(self) -> dict[str, float]:
-        """Return the AUC of each set of fields; for comparisons on a single split.
-
-        Raises
-        ------
-        CourseError
-            When there are several splits.
-        """
-        splits = {figure.split for figure in self.figures}
-        if len(splits) > 1:
-            raise CourseError(
-                "This comparison has several splits",
-                expected="one split",
-                found=", ".join(sorted(splits)),
-                next_step="use figure(fields, split)",
-            )
-        return {figure.fields: figure.auc for figure in self.figures}
-
     def as_figures(self) -> dict[str, float]:
         """Return the AUCs by one name each, such as ``auc_random_all_fields``, for a record."""
         return {
@@ -114,25 +96,6 @@ class AucComparison:
     def conditions(self) -> dict[str, str | float | int]:
         """Return what the figures were measured under, for a record."""
         return {"model": self.model, "test_share": self.test_share, "seed": self.seed}
-
-    def to_frame(self) -> pandas.DataFrame:
-        """Return one row for each figure, AUC to three places with its 95% interval."""
-        import pandas
-
-        return pandas.DataFrame(
-            [
-                {
-                    "fields": figure.fields,
-                    "split": SPLITS[figure.split],
-                    "AUC": round(figure.auc, 3),
-                    "95% interval": "{:.3f} to {:.3f}".format(*figure.interval),
-                    "test rows": figure.test_rows,
-                    "yes in training": f"{figure.train_yes_share:.1%}",
-                    "yes in test": f"{figure.test_yes_share:.1%}",
-                }
-                for figure in self.figures
-            ]
-        )
 
 
 def auc_standard_error(auc: float, positives: int, negatives: int) -> float:

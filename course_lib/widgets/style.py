@@ -56,7 +56,7 @@ STYLE = """<style>
   margin-bottom: 0; overflow: visible; display: flex; align-items: flex-start; text-align: left;}
 .course-panel .course-options .widget-radio-box label
   {flex-direction: row-reverse; justify-content: flex-end;}
-.course-panel .course-options .widget-radio-box input {margin: 5px 10px 0 0; flex: none;}
+.course-panel .course-options .widget-radio-box input {margin: 2px 10px 0 0; flex: none;}
 .course-panel .course-match {height: auto; align-items: center;}
 .course-panel select, .course-panel input[type=text] {height: 32px; font-size: 15px;}
 .course-panel .course-buttons {margin-top: 6px; flex-flow: row wrap; align-items: center;}
@@ -69,7 +69,7 @@ STYLE = """<style>
 .course-panel p, .course-static p {margin: 6px 0;}
 .course-panel ol {margin: 4px 0; padding-left: 24px;}
 .course-panel .course-tick, .course-panel .course-tick label {height: auto; width: 100%;}
-.course-panel .course-tick input {margin: 5px 10px 0 0; flex: none;}
+.course-panel .course-tick input {margin: 2px 10px 0 0; flex: none;}
 .course-panel .jupyter-button {font-size: 15px; height: auto; min-height: 34px; line-height: 1.3;
   padding: 5px 16px; border-radius: 5px; overflow: visible;}
 .course-panel :focus-visible {outline: 3px solid #0072B2; outline-offset: 2px;}

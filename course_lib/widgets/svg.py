@@ -416,7 +416,8 @@ def _svg(parts: Sequence[str], height: float, title: str, description: str, defi
     """
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:.0f}" width="{_WIDTH}"'
-        f' role="img" aria-label="{escape(title)}" style="max-width:100%;height:auto;color:inherit"'
+        f' role="img" aria-label="{escape(title)}"'
+        ' style="max-width:min(100%,720px);height:auto;color:inherit"'
         " font-family=\"system-ui, -apple-system, 'Segoe UI', sans-serif\">"
         f"<desc>{escape(description)}</desc>{definitions}{''.join(parts)}</svg>"
     )

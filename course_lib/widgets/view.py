@@ -169,14 +169,21 @@ def provenance(origin: Origin | None, source_note: str = "") -> str:
     return "; ".join(part for part in (label, note) if part)
 
 
-def origin_badge(origin: Origin | None, source_note: str = "") -> str:
+class Html(str):
+    """HTML that a notebook renders when it is the last expression of a cell."""
+
+    def _repr_html_(self) -> str:
+        return f'{STYLE}<div class="course-view">{self}</div>'
+
+
+def origin_badge(origin: Origin | None, source_note: str = "") -> Html:
     """Return the origin as HTML: the kind as a word in a frame of its own, then the whole label.
 
     Without an origin only the note on the values stands there; without either, nothing does.
     """
     note = escape(text("origin.values", note=source_note)) if source_note else ""
     if origin is None:
-        return f'<p class="course-origin">{note}</p>' if note else ""
+        return Html(f'<p class="course-origin">{note}</p>' if note else "")
     kind = {
         "generated": text("origin.generated"),
         "mirror": text("origin.mirror"),
@@ -184,7 +191,7 @@ def origin_badge(origin: Origin | None, source_note: str = "") -> str:
     }[origin.kind]
     badge = f'<span class="course-badge course-badge-{origin.kind}">{escape(kind)}</span>'
     words = "; ".join(part for part in (escape(origin.label()), note) if part)
-    return f'<p class="course-origin">{badge}{words}</p>'
+    return Html(f'<p class="course-origin">{badge}{words}</p>')
 
 
 def cell_text(value: object) -> str:
@@ -214,12 +221,9 @@ def table_html(
         f'<th scope="col"{style}>{escape(head)}</th>' for head, style in zip(columns, classes, strict=True)
     )
     body = []
-    for row in rows:
-        cells = [f'<th scope="row"{classes[0]}>{escape(cell_text(row[0]))}</th>']
-        cells += [
-            f"<td{style}>{escape(cell_text(value))}</td>"
-            for value, style in zip(row[1:], classes[1:], strict=True)
-        ]
+    for row in _texts(rows):
+        cells = [f'<th scope="row"{classes[0]}>{escape(row[0])}</th>']
+        cells += [f"<td{style}>{escape(cell)}</td>" for cell, style in zip(row[1:], classes[1:], strict=True)]
         body.append(f"<tr>{''.join(cells)}</tr>")
     words = escape(caption) if caption_shown else f'<span class="course-hidden">{escape(caption)}</span>'
     return (
@@ -230,12 +234,29 @@ def table_html(
 
 def table_text(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table as aligned plain text."""
-    lines = [list(columns), *([cell_text(value) for value in row] for row in rows)]
+    lines = [tuple(columns), *_texts(rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(columns))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         for line in lines
     )
+
+
+def _texts(rows: Sequence[Sequence[object]]) -> list[tuple[str, ...]]:
+    """Return all values as text; in one column, numbers with decimals get equally many."""
+    return list(zip(*(_column_texts(values) for values in zip(*rows, strict=True)), strict=True))
+
+
+def _column_texts(values: Sequence[object]) -> list[str]:
+    cells = [cell_text(value) for value in values]
+    decimals = [
+        len(cell.partition(".")[2]) if isinstance(value, Real) and "e" not in cell else 0
+        for value, cell in zip(values, cells, strict=True)
+    ]
+    most = max(decimals, default=0)
+    return [
+        cell + "0" * (most - count) if count else cell for cell, count in zip(cells, decimals, strict=True)
+    ]
 
 
 def _is_figure(value: object) -> bool:

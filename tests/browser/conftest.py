@@ -75,7 +75,7 @@ class OpenNotebook:
         self.server = server
 
     def run_all(self) -> None:
-        """Run every cell from the menu and wait until the kernel has nothing left to do."""
+        """Run every cell from the menu and wait for the last one, or for an error that stops them."""
         cells = self.page.locator(".jp-Notebook:visible .jp-CodeCell")
         wait_for(cells.count, "the notebook's cells on the page")
         wait_for(self.server.kernel_is_idle, "a connected kernel")
@@ -83,7 +83,7 @@ class OpenNotebook:
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
         prompts = self.page.locator(".jp-Notebook:visible .jp-CodeCell .jp-InputPrompt")
-        wait_for(lambda: finished(prompts.all_inner_texts()), "the last cell's end")
+        wait_for(lambda: finished(prompts.all_inner_texts()) or self.errors(), "the last cell's end")
 
     def errors(self) -> list[str]:
         """Return what cells printed as errors."""

@@ -29,7 +29,8 @@ def test_lesson_runs_its_slider_moves_and_an_answer_is_kept(open_notebook: Calla
     )
     assert slider.get_attribute("aria-valuenow") != before[0]
 
-    question = lesson.panels().filter(has=lesson.page.locator("input[type=radio]")).first
+    questions = lesson.panels().filter(has=lesson.page.locator(".course-buttons"))
+    question = questions.filter(has=lesson.page.locator("input[type=radio]")).first
     question.scroll_into_view_if_needed()
     question.locator("input[type=radio]").first.check()
     question.locator(".course-buttons button").first.click()

@@ -25,7 +25,7 @@ class Publisher:
         publisher = self
 
         class Handler(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:  # noqa: N802
+            def do_GET(self) -> None:
                 publisher.requests[self.path] += 1
                 publisher.answer(self, self.path.split("/")[1], publisher.requests[self.path])
 

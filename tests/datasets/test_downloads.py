@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections import namedtuple
+from pathlib import Path
 
 import pytest
 
@@ -99,7 +100,7 @@ def test_a_full_disk_is_noticed_before_the_download(publisher, monkeypatch):
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage(10**12, 10**12, 1000))
     with pytest.raises(
-        CourseError, match="too full for letters.bin: expected 1,024,000 bytes free, found 1,000"
+        CourseError, match=r"too full for letters\.bin: expected 1,024,000 bytes free, found 1,000"
     ):
         fetch_file("demo", publisher.file("whole"), progress=False)
     assert not publisher.requests
@@ -109,7 +110,7 @@ def test_a_disk_that_fills_up_during_the_download_leaves_nothing(publisher, monk
     import pooch
 
     def half_written(self, url, output_file, *_):
-        with open(output_file, "wb") as output:
+        with Path(output_file).open("wb") as output:
             output.write(CONTENT[:1000])
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
@@ -131,7 +132,7 @@ def test_a_folder_that_may_not_be_written_is_named(publisher, monkeypatch, numbe
 
 
 def test_a_file_that_only_mirrors_have_cannot_be_fetched(publisher):
-    with pytest.raises(CourseError, match="letters.bin has no official download"):
+    with pytest.raises(CourseError, match=r"letters\.bin has no official download"):
         fetch_file("demo", publisher.file("whole", url=""), progress=False)
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import io
+import itertools
 import subprocess
 import sys
 
@@ -25,8 +27,11 @@ def _auc(train: pd.DataFrame, test: pd.DataFrame, *, model: str) -> float:
     texts = [name for name in train if not pd.api.types.is_numeric_dtype(train[name]) and name != "y"]
     numbers = [name for name in train if name not in (*texts, "y")]
     if model == "logistic":
-        encoders = [(StandardScaler(), numbers), (OneHotEncoder(handle_unknown="ignore"), texts)]
-        classifier = LogisticRegression(max_iter=2_000)
+        encoders = [
+            (StandardScaler(), numbers),
+            (OneHotEncoder(handle_unknown="ignore", sparse_output=False), texts),
+        ]
+        classifier = LogisticRegression(solver="newton-cholesky")
     else:
         codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
         encoders = [("passthrough", numbers), (codes, texts)]
@@ -57,7 +62,7 @@ def test_columns_and_types_are_those_of_the_manifest(whole) -> None:
     variant, frame = whole
     manifest = load_manifest("bank_marketing", variant)
     assert tuple(frame.columns) == manifest.field_names
-    text_type = pd.read_csv(pd.io.common.StringIO("job\nx"))["job"].dtype
+    text_type = pd.read_csv(io.StringIO("job\nx"))["job"].dtype
     types = {"text": text_type, "integer": np.dtype(np.int64), "float": np.dtype(np.float64)}
     for field in manifest.fields:
         assert frame[field.name].dtype == types[field.data_type], field.name
@@ -104,13 +109,11 @@ def test_planted_rows_scale_and_no_others_arise(seed: int) -> None:
 def test_months_follow_each_other_and_the_economy_changes_with_them() -> None:
     frame = generate_bank_marketing()
     spells = (frame["month"] != frame["month"].shift()).cumsum()
-    assert (
-        frame["month"].groupby(spells).first().tolist()
-        == (
-            "may jun jul aug oct nov dec mar apr may jun jul aug sep oct nov dec"
-            " mar apr may jun jul aug sep oct nov"
-        ).split()
-    )
+    months = " ".join(frame["month"].groupby(spells).first())
+    first_year, second_year, third_year = months.split(" mar ")
+    assert first_year == "may jun jul aug oct nov dec"
+    assert second_year == "apr may jun jul aug sep oct nov dec"
+    assert third_year == "apr may jun jul aug sep oct nov"
     for name in ("emp.var.rate", "cons.price.idx", "cons.conf.idx", "nr.employed"):
         assert (frame[name].groupby(spells).nunique() == 1).all()
     assert frame["euribor3m"].nunique() < 500
@@ -145,14 +148,14 @@ def test_the_four_figures_come_near_the_real_ones() -> None:
 @pytest.mark.parametrize("seed", [2026, 0, 1, 2, 3])
 def test_the_order_of_the_four_figures_holds_for_any_seed(variant: str, seed: int) -> None:
     figures = _four_figures(generate_bank_marketing(variant, row_count=12_000, seed=seed))
-    for better, worse in zip(figures, figures[1:], strict=False):
+    for better, worse in itertools.pairwise(figures):
         assert better - worse > 0.01, figures
 
 
 @pytest.mark.parametrize("row_count", [5_000, 8_000, 20_000])
 def test_the_order_of_the_four_figures_holds_for_any_size(row_count: int) -> None:
     figures = _four_figures(generate_bank_marketing(row_count=row_count))
-    for better, worse in zip(figures, figures[1:], strict=False):
+    for better, worse in itertools.pairwise(figures):
         assert better - worse > 0.01, figures
 
 
@@ -172,7 +175,7 @@ def test_the_same_seed_gives_the_same_table_in_another_process() -> None:
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     here = content_digest(generate_bank_marketing("full", row_count=1_000, seed=9))
     assert other.stdout.strip() == here
-    assert here == "de4a1dafff775ae45064da9c00c74a3a03508eccde18d94dbb3d604a756a31ea"
+    assert here == "1b8f54afb36f8cb25128aba285ef13674c057f681eef3d9689129c1a3b1de41e"
     assert here != content_digest(generate_bank_marketing("full", row_count=1_000, seed=10))
 
 

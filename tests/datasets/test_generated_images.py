@@ -58,7 +58,7 @@ def test_images_look_like_those_of_cifar10(train):
     images, labels, sizes = train
     assert images.shape == (2000, 32, 32, 3)
     assert np.bincount(labels).tolist() == [200] * 10
-    assert 700 < sizes.min() and sizes.max() < 1100
+    assert sizes.min() > 700 and sizes.max() < 1100
     assert 800 < sizes.mean() < 1000
 
 

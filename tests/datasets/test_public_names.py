@@ -17,6 +17,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 def test_importing_the_package_loads_nothing_heavy():
-    script = "import sys; import course_lib.datasets; print(*{'torch', 'numpy', 'pandas', 'json'} & set(sys.modules))"
+    heavy = {"torch", "numpy", "pandas", "json"}
+    script = f"import sys; import course_lib.datasets; print(*{heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []

@@ -75,7 +75,7 @@ def test_a_source_that_is_not_there_says_how_to_get_it(file, source, sentence):
 
 
 def test_a_file_missing_in_the_mirror_is_named(own_mirror):
-    with pytest.raises(CourseError, match="demo/numbers.bin is not in the mirror"):
+    with pytest.raises(CourseError, match=r"demo/numbers\.bin is not in the mirror"):
         find_file("demo", FILE, source="mirror")
 
 

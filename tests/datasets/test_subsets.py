@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from course_lib.datasets.subsets import checked_count, checked_part, spread_over_classes
+from course_lib.datasets.subsets import checked_count, checked_part, checked_seed, spread_over_classes
 from course_lib.errors import CourseError
 
 LABELS = np.repeat([0, 1, 2], [50, 30, 4])
@@ -37,3 +37,9 @@ def test_counts_out_of_range_are_refused(count):
 def test_an_unknown_part_is_refused():
     with pytest.raises(CourseError, match="expected train or test, found 'valid'"):
         checked_part("valid")
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "1", None, True])
+def test_a_seed_that_is_none_is_refused(seed):
+    with pytest.raises(CourseError, match="a whole number of at least 0"):
+        checked_seed(seed)

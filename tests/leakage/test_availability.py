@@ -105,7 +105,3 @@ def test_the_audit_can_be_written_as_json(manifest):
         "known_at": "at the end",
         "reason": "Known only at the end; the decision is half-way.",
     }
-
-
-def test_the_table_has_a_row_for_each_field(manifest):
-    assert list(audit(manifest, "early").to_frame()["field"]) == ["z_age", "calls", "a_late", "outcome"]

@@ -13,11 +13,11 @@ from course_lib.manifests import load_manifest, read_header, read_table
 
 _MANIFEST = load_manifest("bank_marketing", "full")
 _NAMES = list(_MANIFEST.field_names)
-_ROWS = [
-    "58,management,married,tertiary,no,2143,yes,no,unknown,5,may,261,1,-1,0,unknown,no".split(","),
-    "44,technician,single,secondary,no,-29,yes,no,unknown,5,may,151,1,-1,0,unknown,no".split(","),
-    "33,entrepreneur,married,secondary,no,2,yes,yes,unknown,5,may,76,1,-1,0,unknown,yes".split(","),
-]
+_LINES = """\
+47;retired;divorced;secondary;no;1200;no;no;telephone;3;feb;95;2;-1;0;unknown;no
+26;technician;single;tertiary;no;-310;yes;no;cellular;3;feb;412;1;-1;0;unknown;no
+35;services;married;secondary;no;7;yes;yes;cellular;4;feb;730;1;190;2;success;yes"""
+_ROWS = [line.split(";") for line in _LINES.splitlines()]
 
 
 def _csv(rows=_ROWS, names=_NAMES, delimiter=";", ending="\n", quoting=csv.QUOTE_MINIMAL) -> str:
@@ -50,7 +50,7 @@ def test_columns_get_the_types_of_the_manifest(file) -> None:
     expected = pd.read_csv(io.StringIO(_csv()), sep=";")
     pd.testing.assert_frame_equal(frame, expected)
     assert frame["balance"].dtype == np.int64
-    assert frame["balance"].tolist() == [2143, -29, 2]
+    assert frame["balance"].tolist() == [1200, -310, 7]
     assert frame.attrs["undescribed"] == []
 
 
@@ -153,7 +153,7 @@ def test_other_encodings_are_refused_with_the_place(file) -> None:
     message = _refused(file(content))
     assert f"0xE9 at byte {content.index(0xE9) + 1:,}, in line 3" in message
     assert "UTF-16" in _refused(file(_csv().encode("utf-16")))
-    assert "zero byte in line 2" in _refused(file(_csv().replace("58", "5\0", 1)))
+    assert "zero byte in line 2" in _refused(file(_csv().replace("47", "4\0", 1)))
 
 
 @pytest.mark.parametrize(("cells", "found"), [(16, "16"), (18, "18")])
@@ -224,4 +224,4 @@ def test_a_header_alone_is_enough_for_its_names(file) -> None:
 
 def test_bytes_that_are_no_text_count_in_the_header_only(file) -> None:
     with pytest.raises(CourseError, match=r"0xE9 at byte 14, in line 1"):
-        read_header(file(b"age;job;caf\xc3\xa9\xe9;y\n58;\xff"), _MANIFEST)
+        read_header(file(b"age;job;caf\xc3\xa9\xe9;y\n47;\xff"), _MANIFEST)

@@ -180,9 +180,9 @@ def test_check_takes_no_second_press_while_it_works(
 
 
 def test_a_saving_problem_stands_on_top_at_once(exercises: LessonExercises) -> None:
-    exercises.progress.path.parent.mkdir(parents=True, exist_ok=True)
-    exercises.progress.path.mkdir()
     view = _made(show_question(exercises, "leak"))
+    assert view.parts["trouble"].value == ""
+    exercises.progress.path.mkdir(parents=True)
     view.answer.widget.value = "B"
     view.parts["check"].click()
     trouble = view.parts["trouble"].value

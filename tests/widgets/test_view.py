@@ -60,6 +60,7 @@ def test_origin_is_said_in_words_on_html_and_text() -> None:
 def test_badge_names_the_kind(kind: str) -> None:
     badge = origin_badge(Origin(kind, "ag_news", "", 10, "cd" * 32, 1))  # type: ignore[arg-type]
     assert f">{kind}</span>" in badge
+    assert badge in badge._repr_html_(), "a notebook renders it"
 
 
 def test_badge_without_origin_says_how_the_values_came_about() -> None:
@@ -113,3 +114,9 @@ def test_bar_view_gives_figure_and_table_the_same_values() -> None:
 def test_numbers_with_units_stand_right_and_words_left() -> None:
     shown = _view(columns=("what", "rate", "note"), rows=(("a", "51.2 MB/s", "fast"), ("b", "6.4%", "slow")))
     assert '<td class="course-figure">51.2 MB/s</td><td>fast</td>' in shown.html()
+
+
+def test_numbers_of_one_column_have_equally_many_decimals() -> None:
+    shown = _view(rows=(("a", 0.6991), ("b", 0.67), ("c", 2), ("d", None), ("e", "0.5")))
+    cells = [text for tag, _, text in _Cells(shown.html()).cells if tag == "td"]
+    assert cells == ["0.699", "0.670", "2", "no value", "0.5"]

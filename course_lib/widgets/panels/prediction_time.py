@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -83,6 +84,37 @@ def auc_view(comparison: AucComparison, origin: Origin) -> View:
         source_note=text("auc.source", model=MODELS[comparison.model], seed=comparison.seed),
         result=comparison,
     )
+
+
+def auc_table(comparisons: Mapping[str, AucComparison], title: str, origin: Origin) -> View:
+    """Return several comparisons as one table, each under its name, with the shares of yes behind them."""
+    columns = (
+        text("auc.what"),
+        text("auc.fields"),
+        text("auc.split"),
+        text("auc.value"),
+        text("auc.interval"),
+        text("auc.test_rows"),
+        text("auc.train_yes"),
+        text("auc.test_yes"),
+    )
+    rows = tuple(
+        (
+            name,
+            figure.fields,
+            SPLITS[figure.split],
+            f"{figure.auc:.3f}",
+            text("auc.between", low=figure.interval[0], high=figure.interval[1]),
+            figure.test_rows,
+            f"{figure.train_yes_share:.1%}",
+            f"{figure.test_yes_share:.1%}",
+        )
+        for name, comparison in comparisons.items()
+        for figure in comparison.figures
+    )
+    models = " / ".join(dict.fromkeys(MODELS[comparison.model] for comparison in comparisons.values()))
+    note = text("auc.table_source", model=models)
+    return View(title, text("auc.table_summary"), columns, rows, "", origin, note, result=dict(comparisons))
 
 
 def _auc_bar(figure: AucFigure, label: str, series: str = "") -> Bar:

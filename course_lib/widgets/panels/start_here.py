@@ -12,6 +12,7 @@ from course_lib.experiments.lessons import all_lessons
 from course_lib.units import format_bytes
 from course_lib.widgets.controls import ChoiceControl
 from course_lib.widgets.lesson_map import CourseMap, LessonRow, course_map
+from course_lib.widgets.markdown import unmarked
 from course_lib.widgets.panel import Panel
 from course_lib.widgets.svg import Bar
 from course_lib.widgets.texts import text
@@ -38,7 +39,7 @@ def environment_view(checks: Sequence[Check] | None = None) -> View:
         text("environment.found"),
         text("environment.remedy"),
     )
-    rows = tuple((check.name, names[check.status], check.found, check.remedy) for check in found)
+    rows = tuple((check.name, names[check.status], check.found, unmarked(check.remedy)) for check in found)
     summary = text(
         "environment.summary", ok=counts["ok"], warnings=counts["warning"], problems=counts["problem"]
     )
