@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from course_lib.errors import CourseError
-from course_lib.leakage.holdout import SPLITS, SplitKind, split_positions
+from course_lib.leakage.holdout import SplitKind, split_positions
 from course_lib.leakage.models import build_pipeline
 
 if TYPE_CHECKING:
