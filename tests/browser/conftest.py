@@ -25,6 +25,16 @@ from course_lib.experiments.browser import find_chromium
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_SECONDS = 120
 
+QUIET_FLAGS = (
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
 START = "import sys; sys.path.insert(0, {root!r}); from course_lib.cli.main import main; main()"
 
 
@@ -154,7 +164,7 @@ def browser(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             executable_path=str(chromium),
             headless=True,
             viewport={"width": 1280, "height": 1000},
-            args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+            args=list(QUIET_FLAGS),
         )
         context.set_default_timeout(PATIENCE_SECONDS * 1000)
         yield context

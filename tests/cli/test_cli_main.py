@@ -119,12 +119,18 @@ def test_audit_names_duration_and_the_doubtful_fields(workbook: Any, variant: st
 
 
 def test_audit_of_a_file_refuses_columns_that_nobody_described(workbook: Any, tmp_path: Path) -> None:
+    from course_lib.manifests import load_manifest
+
+    features = [field.name for field in load_manifest("bank_marketing").fields if field.role == "feature"]
     file = tmp_path / "calls.csv"
-    file.write_text("age;duration;score;y\n30;100;0.5;no\n", encoding="utf-8")
     words = ("leakage", "audit", "bank_marketing", "--at", "before_call", "--csv", str(file), "--json")
+    file.write_text(";".join([*features, "score"]) + "\n", encoding="utf-8")
     audit = json.loads(workbook.course(*words).stdout)
     assert audit["undescribed"] == ["score"]
-    assert [field["field"] for field in audit["fields"]] == ["age", "duration", "score", "y"]
+    assert [field["field"] for field in audit["fields"]] == [*features, "score"]
+    file.write_text(";".join(features[1:]) + "\n", encoding="utf-8")
+    refused = workbook.course(*words)
+    assert refused.returncode == 2 and "age" in refused.stderr
 
 
 def test_progress_is_exported_and_verified(workbook: Any, tmp_path: Path) -> None:

@@ -121,6 +121,7 @@ def test_worker_that_cannot_start_is_a_warning_with_its_reason(monkeypatch: pyte
     assert "no semaphores here" in check.found and "0 workers" in check.remedy
 
 
+@pytest.mark.filterwarnings("ignore:.*settings.json could not be read")
 def test_home_that_cannot_be_written_is_a_problem(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     monkeypatch.setenv("COURSE_HOME", str(tmp_path / "file" / "home"))
