@@ -243,8 +243,7 @@ def _shortened(text: str) -> str:
 
 def _scaled(value: float, units: tuple[str, ...], what: str) -> str:
     """Print ``value`` (in base units) in the largest of ``units`` that leaves at least 1 before the point."""
-    if not math.isfinite(value) or value < 0:
-        raise CourseError(f"{what} has to be a finite number that is not negative", found=value)
+    _check_amount(what, value)
     chosen = units[0] if value else next(unit for unit in units if _UNITS[unit].factor == 1)
     for unit in units:
         if float(f"{value / _UNITS[unit].factor:.4g}") >= 1:
@@ -298,3 +297,71 @@ def format_seconds(s: float) -> str:
     ('18 min', '2.3 ms')
     """
     return _scaled(s, ("ns", "us", "ms", "s", "min", "h"), "A duration")
+
+
+def bandwidth(samples_per_second: float, bytes_per_sample: float) -> float:
+    """Return the bytes per second that a sample rate asks for.
+
+    Parameters
+    ----------
+    samples_per_second : float
+        Mean rate, such as batches per second times samples per batch.
+    bytes_per_sample : float
+        Mean size of a sample in the one representation that is read: the rate of a stored JPEG says
+        nothing about decoded arrays.
+
+    Returns
+    -------
+    float
+        B/s; overheads are left out.
+
+    Raises
+    ------
+    CourseError
+        When either is negative or not finite.
+
+    Examples
+    --------
+    >>> format_rate(bandwidth(4 * 128, 100_000))
+    '51.2 MB/s'
+    """
+    _check_amount("The sample rate", samples_per_second)
+    _check_amount("The size of a sample", bytes_per_sample)
+    return samples_per_second * bytes_per_sample
+
+
+def sample_rate(bytes_per_second: float, bytes_per_sample: float) -> float:
+    """Return the samples per second that a bandwidth carries: the inverse of :func:`bandwidth`.
+
+    Parameters
+    ----------
+    bytes_per_second : float
+        Bandwidth in B/s.
+    bytes_per_sample : float
+        Mean size of a sample in the representation that crosses the link.
+
+    Returns
+    -------
+    float
+        samples/s; overheads are left out.
+
+    Raises
+    ------
+    CourseError
+        When either is negative or not finite, and for samples without any bytes.
+
+    Examples
+    --------
+    >>> sample_rate(51_200_000, 100_000)
+    512.0
+    """
+    _check_amount("The bandwidth", bytes_per_second)
+    _check_amount("The size of a sample", bytes_per_sample)
+    if bytes_per_sample == 0:
+        raise CourseError("Samples of no bytes have no rate", expected="a size above 0")
+    return bytes_per_second / bytes_per_sample
+
+
+def _check_amount(what: str, value: float) -> None:
+    if not math.isfinite(value) or value < 0:
+        raise CourseError(f"{what} has to be a finite number that is not negative", found=value)

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 import course_lib.units
 from course_lib.errors import CourseError
-from course_lib.units import Quantity, format_bytes, format_rate, format_seconds, parse_quantity
+from course_lib.units import (
+    Quantity,
+    bandwidth,
+    format_bytes,
+    format_rate,
+    format_seconds,
+    parse_quantity,
+    sample_rate,
+)
 
 
 @pytest.mark.parametrize(
@@ -174,6 +182,44 @@ def test_formats_are_decimal() -> None:
 def test_formats_refuse_what_no_amount_can_be(printed, value: float) -> None:
     with pytest.raises(CourseError, match="finite number that is not negative"):
         printed(value)
+
+
+rates = st.floats(min_value=1e-3, max_value=1e9)
+
+
+def test_the_bandwidth_of_the_lessons_consumer() -> None:
+    assert bandwidth(4 * 128, parse_quantity("100 KB").base) == parse_quantity("51.2 MB/s").base
+    assert bandwidth(4 * 128, parse_quantity("50 KB").base) == parse_quantity("25.6 MB/s").base
+
+
+@given(samples_per_second=rates, bytes_per_sample=rates)
+def test_a_sample_rate_survives_the_way_to_bytes_and_back(
+    samples_per_second: float, bytes_per_sample: float
+) -> None:
+    there = bandwidth(samples_per_second, bytes_per_sample)
+    assert sample_rate(there, bytes_per_sample) == pytest.approx(samples_per_second, rel=1e-12)
+
+
+@given(rate=rates, size=rates, factor=st.integers(min_value=2, max_value=1000))
+def test_larger_samples_need_more_bytes_and_leave_fewer_samples(
+    rate: float, size: float, factor: int
+) -> None:
+    assert bandwidth(rate, factor * size) == pytest.approx(factor * bandwidth(rate, size))
+    assert sample_rate(rate, factor * size) == pytest.approx(sample_rate(rate, size) / factor)
+
+
+@pytest.mark.parametrize("convert", [bandwidth, sample_rate])
+@pytest.mark.parametrize("bad", [-1, float("nan"), float("inf")])
+def test_a_rate_is_not_made_of_nonsense(convert, bad: float) -> None:
+    for arguments in ((bad, 1.0), (1.0, bad)):
+        with pytest.raises(CourseError, match="finite number that is not negative"):
+            convert(*arguments)
+
+
+def test_samples_without_bytes_have_no_rate() -> None:
+    with pytest.raises(CourseError, match="no rate"):
+        sample_rate(1.0, 0.0)
+    assert bandwidth(1000, 0) == 0
 
 
 def test_the_examples_in_the_docstrings_hold() -> None:

@@ -1,4 +1,4 @@
-"""``course leakage``: which fields may a model see at the moment of its decision?"""
+"""``course leakage``: which fields may a model see, and has a split let anything through?"""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from course_lib.cli.output import print_json, print_table
 
 @click.group()
 def leakage() -> None:
-    """Find fields that a model cannot know when it decides.
+    """Find fields that a model cannot know when it decides, and samples that a split let through.
 
     \b
     Example:
       course leakage audit bank_marketing --at before_call
+      course leakage check my_split
     """
 
 
@@ -54,3 +55,46 @@ def audit(name: str, moment: str, variant: str, csv_file: Path | None, as_json: 
     click.echo(result.summary())
     if result.note:
         click.echo(result.note)
+
+
+@leakage.command()
+@click.argument("manifests", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="MANIFEST...")
+@click.option("--data", default="", help="Compare with this data set, not the one that the manifest names.")
+@click.option("--quick", is_flag=True, help="Leave out near duplicates, which take minutes for images.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of tables.")
+@click.pass_context
+def check(context: click.Context, manifests: tuple[Path, ...], data: str, quick: bool, as_json: bool) -> None:
+    """Look for leaks in split manifests: duplicates, spread groups, edits, the future in training.
+
+    MANIFEST is a folder that `course split make` wrote. What needs the data runs where they are on this
+    machine. The exit status is 1 when something is found.
+
+    \b
+    Example:
+      course leakage check my_split
+      course leakage check my_split --data bank_marketing --json
+    """
+    from course_lib.leakage import check_manifest
+
+    checked = {
+        str(folder): check_manifest(folder, data=data, near_duplicates=not quick) for folder in manifests
+    }
+    if as_json:
+        print_json(
+            {
+                "schema_version": 1,
+                "manifests": [
+                    {"manifest": name, "findings": [finding.as_dict() for finding in findings]}
+                    for name, findings in checked.items()
+                ],
+            }
+        )
+    else:
+        for name, findings in checked.items():
+            click.echo(name)
+            print_table(
+                ("Look for", "Answer", "Samples", "In words"),
+                [(f.title, f.status, str(len(f.sample_ids) or ""), f.sentence) for f in findings],
+            )
+    if any(finding.status == "found" for findings in checked.values() for finding in findings):
+        context.exit(1)

@@ -13,6 +13,7 @@ from typing import NoReturn, TextIO
 import click
 
 from course_lib import __version__
+from course_lib.cli.custody import custody
 from course_lib.cli.data import data
 from course_lib.cli.doctor import doctor
 from course_lib.cli.lab import lab
@@ -21,6 +22,7 @@ from course_lib.cli.notebook import notebook
 from course_lib.cli.notes import notes
 from course_lib.cli.progress import progress
 from course_lib.cli.run import run
+from course_lib.cli.splits import split
 from course_lib.cli.tests import test
 from course_lib.errors import CourseError
 
@@ -52,7 +54,7 @@ def course() -> None:
     """
 
 
-for command in (doctor, lab, run, data, leakage, progress, notebook, notes, test):
+for command in (doctor, lab, run, data, split, leakage, custody, progress, notebook, notes, test):
     course.add_command(command)
 
 

@@ -138,7 +138,8 @@ class LessonExercises:
         qid : str
             The question's id.
         answer : object
-            A number with its unit as text, an option's id, a list, a dict or a function, as `show` says.
+            A number with its unit as text, an option's id, a list, a dict, a function or the path of an
+            artefact, as `show` says.
 
         Returns
         -------
@@ -162,7 +163,7 @@ class LessonExercises:
         except InvalidAnswerError as invalid:
             return self._not_counted(question, "invalid", str(invalid))
         status: Literal["correct", "wrong"] = "correct" if verdict.correct else "wrong"
-        saved, problem = self._record(question, "attempt", as_kept(answer), status)
+        saved, problem = self._record(question, "attempt", verdict.kept or as_kept(answer), status)
         hints = self._hints(question)
         return Feedback(
             question_id=qid,

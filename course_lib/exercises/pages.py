@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from course_lib.exercises.feedback import Page
 from course_lib.exercises.questions import (
+    ArtefactQuestion,
     ChoiceQuestion,
     CodeQuestion,
     MatchingQuestion,
@@ -26,7 +27,7 @@ def question_page(question: Question) -> Page:
         parts.append(_listed(question.items))
     elif isinstance(question, MatchingQuestion):
         parts += [_listed(question.items), "to be sorted to:", _listed(question.targets)]
-    elif isinstance(question, CodeQuestion):
+    elif isinstance(question, (CodeQuestion, ArtefactQuestion)):
         parts.append(_code(question.stub))
     parts += ["Answer with:", _code(_call(question))]
     return Page("\n\n".join(parts))
@@ -73,6 +74,8 @@ def _call(question: Question) -> str:
         return f'exercises.submit("{question.id}", {{\n{lines}\n}})  # for example "{question.targets[0].id}"'
     if isinstance(question, CodeQuestion):
         return f'exercises.submit("{question.id}", {question.function})'
+    if isinstance(question, ArtefactQuestion):
+        return f'exercises.submit("{question.id}", {question.variable})'
     if isinstance(question, NumberQuestion):
         example = f'"{question.placeholder}"'
     elif isinstance(question, OrderingQuestion):

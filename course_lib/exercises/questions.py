@@ -215,6 +215,14 @@ class MatchingQuestion(_Checked):
         return self
 
 
+class WrongArtefact(_Data):
+    """A symptom that the question's check recognises, with code that makes such an artefact."""
+
+    symptom: Text
+    explanation: Text
+    example: Text
+
+
 class CodeQuestion(_Checked):
     """A function to write; ``check`` names a module under course_lib/exercises/checks/."""
 
@@ -224,6 +232,20 @@ class CodeQuestion(_Checked):
     stub: Text
     reference: Text
     wrong: Annotated[tuple[WrongCode, ...], Field(min_length=2)]
+
+
+class ArtefactQuestion(_Checked):
+    """Something to make on the disk; ``check`` names a module under course_lib/exercises/checks/.
+
+    ``variable`` is the notebook's name for the artefact, or for the path of it.
+    """
+
+    kind: Literal["artefact"]
+    variable: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$")]
+    check: Annotated[str, Field(pattern=r"^[a-z_][a-z0-9_]*$")]
+    stub: Text
+    reference: Text
+    wrong: Annotated[tuple[WrongArtefact, ...], Field(min_length=2)]
 
 
 class PredictionQuestion(_Question):
@@ -259,7 +281,9 @@ class PredictionQuestion(_Question):
         return self
 
 
-CheckedQuestion = NumberQuestion | ChoiceQuestion | OrderingQuestion | MatchingQuestion | CodeQuestion
+CheckedQuestion = (
+    NumberQuestion | ChoiceQuestion | OrderingQuestion | MatchingQuestion | CodeQuestion | ArtefactQuestion
+)
 Question = CheckedQuestion | PredictionQuestion
 
 

@@ -12,7 +12,9 @@ from course_lib.leakage.holdout import SplitKind, split_positions
 from course_lib.leakage.models import build_pipeline
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas
+    from numpy.typing import NDArray
 
     from course_lib.leakage.availability import AvailabilityAudit
 
@@ -152,8 +154,79 @@ def compare_auc(
     CourseError
         For a missing or forbidden field, and for rows that cannot be split.
     """
-    from sklearn.metrics import roc_auc_score
+    labels = _checked_labels(frame, label, field_sets, positive)
+    figures = []
+    for split in splits:
+        train, test = split_positions(labels, split, test_share=test_share, seed=seed)
+        for name, fields in field_sets.items():
+            features = frame[list(fields)]
+            pipeline = build_pipeline(model, features).fit(features.iloc[train], labels[train])
+            scores = pipeline.predict_proba(features.iloc[test])[:, 1]
+            figures.append(_figure(name, split, model, labels[train], labels[test], scores))
+    return AucComparison(tuple(figures), model, test_share, seed)
 
+
+def compare_training_times(
+    frame: pandas.DataFrame,
+    label: str,
+    fields: Sequence[str],
+    *,
+    positive: str = "yes",
+    model: str = "logistic_regression",
+    test_share: float = 0.15,
+    folds: int = 3,
+    seed: int = 0,
+) -> AucComparison:
+    """Score the same late rows twice: by models that saw other late rows, and by one that saw the past only.
+
+    An ordered split changes two things at once: which rows are scored, and what the model has learnt from.
+    Here the scored rows stay the same, so the difference is the worth of having learnt from later rows.
+
+    Parameters
+    ----------
+    frame, label, positive, model, test_share, seed
+        As for `compare_auc`.
+    fields : sequence of str
+        The inputs.
+    folds : int
+        The models with mixed times are trained on random folds of all rows, stratified by label; each row
+        is scored by the one model that has not learnt from it.
+
+    Returns
+    -------
+    AucComparison
+        Two figures on the last rows: ``"past and later rows"`` and ``"past rows only"``.
+
+    Raises
+    ------
+    CourseError
+        For a missing or forbidden field, and for rows that cannot be split.
+    """
+    from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+    labels = _checked_labels(frame, label, {"inputs": fields}, positive)
+    train, late = split_positions(labels, "ordered", test_share=test_share)
+    features = frame[list(fields)]
+    shuffled = StratifiedKFold(folds, shuffle=True, random_state=seed)
+    mixed = cross_val_predict(
+        build_pipeline(model, features), features, labels, cv=shuffled, method="predict_proba"
+    )
+    past_only = build_pipeline(model, features).fit(features.iloc[train], labels[train])
+    scores = {
+        "past and later rows": (labels, mixed[late, 1]),
+        "past rows only": (labels[train], past_only.predict_proba(features.iloc[late])[:, 1]),
+    }
+    figures = [
+        _figure(name, "ordered", model, learnt_from, labels[late], late_scores)
+        for name, (learnt_from, late_scores) in scores.items()
+    ]
+    return AucComparison(tuple(figures), model, test_share, seed)
+
+
+def _checked_labels(
+    frame: pandas.DataFrame, label: str, field_sets: Mapping[str, Sequence[str]], positive: str
+) -> NDArray[np.int_]:
+    """Return the labels as 0 and 1, after a look at whether the sets of fields can be used."""
     for name, fields in field_sets.items():
         missing = [field for field in [*fields, label] if field not in frame.columns]
         if missing:
@@ -162,27 +235,29 @@ def compare_auc(
             raise CourseError(
                 f"{name!r} holds the label {label!r}", next_step="leave the label out of the inputs"
             )
-    labels = (frame[label] == positive).to_numpy(dtype=int)
-    figures = []
-    for split in splits:
-        train, test = split_positions(labels, split, test_share=test_share, seed=seed)
-        positives = int(labels[test].sum())
-        for name, fields in field_sets.items():
-            features = frame[list(fields)]
-            pipeline = build_pipeline(model, features).fit(features.iloc[train], labels[train])
-            scores = pipeline.predict_proba(features.iloc[test])[:, 1]
-            auc = float(roc_auc_score(labels[test], scores))
-            figures.append(
-                AucFigure(
-                    fields=name,
-                    split=split,
-                    model=model,
-                    auc=auc,
-                    standard_error=auc_standard_error(auc, positives, len(test) - positives),
-                    train_rows=len(train),
-                    test_rows=len(test),
-                    train_yes_share=float(labels[train].mean()),
-                    test_yes_share=positives / len(test),
-                )
-            )
-    return AucComparison(tuple(figures), model, test_share, seed)
+    return (frame[label] == positive).to_numpy(dtype=int)
+
+
+def _figure(
+    fields: str,
+    split: SplitKind,
+    model: str,
+    train_labels: NDArray[np.int_],
+    test_labels: NDArray[np.int_],
+    scores: NDArray[np.float64],
+) -> AucFigure:
+    from sklearn.metrics import roc_auc_score
+
+    auc = float(roc_auc_score(test_labels, scores))
+    positives = int(test_labels.sum())
+    return AucFigure(
+        fields=fields,
+        split=split,
+        model=model,
+        auc=auc,
+        standard_error=auc_standard_error(auc, positives, len(test_labels) - positives),
+        train_rows=len(train_labels),
+        test_rows=len(test_labels),
+        train_yes_share=float(train_labels.mean()),
+        test_yes_share=positives / len(test_labels),
+    )

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 SplitKind = Literal["random", "ordered"]
 SPLITS: dict[str, str] = {
-    "random": "stratified random split",
-    "ordered": "split in the order of time",
+    "random": "random split (stratified)",
+    "ordered": "ordered split (later rows for the test)",
 }
 
 

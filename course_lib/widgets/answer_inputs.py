@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from course_lib.exercises.answers import InvalidAnswerError, find_option, read_list
 from course_lib.exercises.questions import (
+    ArtefactQuestion,
     ChoiceQuestion,
     CodeQuestion,
     MatchingQuestion,
@@ -35,8 +36,8 @@ class AnswerInput(Protocol):
         """Show an answer that was kept; one that no longer fits the question is left out."""
 
 
-def answer_input(question: Question, function: Callable[..., Any] | None) -> AnswerInput:
-    """Return the input for a question; ``function`` is the learner's, for questions on code."""
+def answer_input(question: Question, own: Any) -> AnswerInput:
+    """Return the input for a question; ``own`` is the learner's function or artefact, if it asks for one."""
     if isinstance(question, ChoiceQuestion) and question.several:
         return SeveralInput(question.options)
     if isinstance(question, ChoiceQuestion):
@@ -48,7 +49,9 @@ def answer_input(question: Question, function: Callable[..., Any] | None) -> Ans
     if isinstance(question, MatchingQuestion):
         return MatchInput(question.items, question.targets)
     if isinstance(question, CodeQuestion):
-        return CodeInput(question, function)
+        return CodeInput(question, own)
+    if isinstance(question, ArtefactQuestion):
+        return ArtefactInput(question, own)
     assert isinstance(question, PredictionQuestion)
     if question.options:
         return ChoiceInput(question.title, question.options)
@@ -263,6 +266,37 @@ class CodeInput:
 
     def restore(self, answer: Any) -> None:
         """Leave the code where it is: in the learner's own cell."""
+
+
+class ArtefactInput:
+    """Says what to make; takes a path that is typed, or else the notebook's newest variable of that name."""
+
+    def __init__(self, question: ArtefactQuestion, artefact: Any) -> None:
+        import ipywidgets as widgets
+
+        self._name = question.variable
+        self._artefact = artefact
+        words = text("question.make_artefact", variable=question.variable)
+        stub = markdown_html(f"```python\n{question.stub.strip()}\n```")
+        self.path = widgets.Text(
+            placeholder=text("question.artefact_path"),
+            description=text("question.folder"),
+            style={"description_width": "initial"},
+            layout=widgets.Layout(width="560px", max_width="100%"),
+        )
+        self.widget = widgets.VBox([widgets.HTML(f"<p>{escape(words)}</p>{stub}"), self.path])
+
+    @property
+    def answer(self) -> Any:
+        """The typed path, else the artefact, else None."""
+        import __main__
+
+        typed = self.path.value.strip().strip("\"'")
+        newest = getattr(__main__, self._name, None)
+        return typed or (newest if newest is not None else self._artefact)
+
+    def restore(self, answer: Any) -> None:
+        """Leave the artefact where it is: only its digest was kept."""
 
 
 def _options(answer: Any, options: tuple[Option, ...]) -> list[Option]:

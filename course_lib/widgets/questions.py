@@ -10,7 +10,7 @@ from typing import Any
 from course_lib.datasets.origin import Origin
 from course_lib.errors import CourseError
 from course_lib.exercises import Feedback, LessonExercises, Reconciliation
-from course_lib.exercises.questions import CodeQuestion, PredictionQuestion
+from course_lib.exercises.questions import ArtefactQuestion, CodeQuestion, PredictionQuestion
 from course_lib.units import parse_quantity
 from course_lib.widgets.answer_inputs import answer_input
 from course_lib.widgets.markdown import markdown_html, unmarked
@@ -44,13 +44,11 @@ class QuestionView:
         The place for the answer, once the view was made.
     """
 
-    def __init__(
-        self, exercises: LessonExercises, qid: str, function: Callable[..., Any] | None = None
-    ) -> None:
+    def __init__(self, exercises: LessonExercises, qid: str, own: Any = None) -> None:
         self.exercises = exercises
         self.question = exercises.question(qid)
         self.parts: dict[str, Any] = {}
-        self._function = function
+        self._own = own
         self._hints: tuple[str, ...] = ()
         self._marking = threading.Lock()
 
@@ -177,7 +175,7 @@ class QuestionView:
     def _build(self) -> None:
         import ipywidgets as widgets
 
-        self.answer = answer_input(self.question, self._function)
+        self.answer = answer_input(self.question, self._own)
         head = widgets.HTML(
             f'{STYLE}<p class="course-heading">{escape(unmarked(self.question.title))}</p>'
             f"{markdown_html(self.question.prompt)}"
@@ -224,7 +222,11 @@ class QuestionView:
 
 
 def show_question(
-    exercises: LessonExercises, qid: str, *, function: Callable[..., Any] | None = None
+    exercises: LessonExercises,
+    qid: str,
+    *,
+    function: Callable[..., Any] | None = None,
+    artefact: object = None,
 ) -> QuestionView:
     """Return a question as a view; shown as the last expression of a cell.
 
@@ -236,18 +238,23 @@ def show_question(
         The question's id.
     function : callable, optional
         The learner's function, for a question on code; without it, the notebook's function of that name.
+    artefact : object, optional
+        What the learner made or its path, for a question on an artefact; without it, the notebook's variable.
 
     Raises
     ------
     CourseError
-        When the lesson has no such question, or it is a prediction, or a function is passed to another kind.
+        When the lesson has no such question, or it is a prediction, or a function or an artefact is passed to
+        another kind.
     """
     question = exercises.question(qid)
     if isinstance(question, PredictionQuestion):
         raise CourseError(f"{qid} is a prediction", next_step=f'use show_prediction(exercises, "{qid}")')
     if function is not None and not isinstance(question, CodeQuestion):
         raise CourseError(f"{qid} takes no function", found=f"a question of the kind {question.kind!r}")
-    return QuestionView(exercises, qid, function)
+    if artefact is not None and not isinstance(question, ArtefactQuestion):
+        raise CourseError(f"{qid} takes no artefact", found=f"a question of the kind {question.kind!r}")
+    return QuestionView(exercises, qid, function if function is not None else artefact)
 
 
 def show_prediction(exercises: LessonExercises, qid: str) -> QuestionView:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from course_lib.exercises import Feedback, open_exercises
 from course_lib.exercises.marking.trial import FunctionOnTrial
 from course_lib.exercises.questions import (
+    ArtefactQuestion,
     ChoiceQuestion,
     CodeQuestion,
     MatchingQuestion,
@@ -37,7 +39,15 @@ def _function(source: str, name: str) -> Callable[..., Any]:
     return namespace[name]
 
 
+@cache
+def _artefact(source: str, variable: str) -> Any:
+    """Make an artefact once for all tests; it lies in the home of the test that came first."""
+    return _function(source, variable)
+
+
 def _solution(question: Question) -> Any:
+    if isinstance(question, ArtefactQuestion):
+        return _artefact(question.reference, question.variable)
     if isinstance(question, CodeQuestion):
         return _function(question.reference, question.function)
     if isinstance(question, ChoiceQuestion) and not question.several:
@@ -49,6 +59,8 @@ def _untouched(question: Question) -> Iterator[Any]:
     yield from (None, ..., "", "  ", "...", [], {})
     if isinstance(question, MatchingQuestion):
         yield {item.id: ... for item in question.items}
+    if isinstance(question, ArtefactQuestion):
+        yield _function(question.stub, question.variable)
     if isinstance(question, CodeQuestion):
         yield _function(question.stub, question.function)
         yield lambda *arguments: None
@@ -64,6 +76,8 @@ def _wrong(question: Question) -> Iterator[tuple[list[Any], str]]:
             answers = [{**question.answer, wrong.item: wrong.target}]
         elif isinstance(question, CodeQuestion):
             answers = [_function(wrong.example, question.function)]
+        elif isinstance(question, ArtefactQuestion):
+            answers = [_artefact(wrong.example, question.variable)]
         elif isinstance(question, OrderingQuestion):
             first, second = wrong.ahead
             others = [item for item in question.answer if item != first]
@@ -126,6 +140,21 @@ def test_the_solution_is_right(name: str, question: Question) -> None:
     assert feedback.status == "correct", feedback
     assert feedback.saved and not feedback.save_problem
     assert feedback.hint == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "question"), [c for c in _MARKED if isinstance(c.values[1], ArtefactQuestion)]
+)
+def test_an_artefact_leaves_its_digest_on_record_and_nothing_else(
+    name: str, question: ArtefactQuestion
+) -> None:
+    exercises = open_exercises(name)
+    answer = _solution(question)
+    exercises.submit(question.id, answer)
+    kept = exercises.state(question.id).answer
+    assert kept == f"sha256 {answer.digest}"
+    file = exercises.progress.path.read_text(encoding="utf-8")
+    assert str(answer.folder) not in file and answer.folder.name not in file
 
 
 @pytest.mark.parametrize(("name", "question"), _ALL)

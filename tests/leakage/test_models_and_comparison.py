@@ -16,6 +16,7 @@ from course_lib.leakage import (
     audited_field_sets,
     build_pipeline,
     compare_auc,
+    compare_training_times,
     split_positions,
     yes_share_around_cut,
     yes_share_by_block,
@@ -118,6 +119,22 @@ def test_shares_of_yes_by_stretch_and_around_a_cut():
         yes_share_around_cut(labels, 1.0)
     with pytest.raises(CourseError, match="1 to 10"):
         yes_share_by_block(labels, blocks=11)
+
+
+def test_the_same_late_rows_are_scored_by_models_of_both_kinds():
+    rng = np.random.default_rng(1)
+    signal = rng.normal(size=1200)
+    late = np.arange(1200) >= 960
+    # The sign of the signal turns over in the last fifth: whoever has not seen it ranks the wrong way round.
+    yes = np.where(late, -signal, signal) + 0.3 * rng.normal(size=1200) > 0
+    frame = pandas.DataFrame({"signal": signal, "late": late.astype(int), "y": np.where(yes, "yes", "no")})
+    found = compare_training_times(frame, "y", ["signal", "late"], model="boosted_trees", test_share=0.2)
+    mixed, past = found.figures
+    assert (mixed.fields, past.fields) == ("past and later rows", "past rows only")
+    assert mixed.test_rows == past.test_rows == 240 and mixed.test_yes_share == past.test_yes_share
+    assert mixed.auc > 0.9 and past.auc < 0.2
+    with pytest.raises(CourseError, match="holds the label"):
+        compare_training_times(frame, "y", ["signal", "y"])
 
 
 def four_figures(table) -> list[float]:

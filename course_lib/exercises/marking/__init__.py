@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from course_lib.exercises.marking import choice, code, matching, number, ordering
+from course_lib.exercises.marking import artefact, choice, code, matching, number, ordering
 from course_lib.exercises.marking.verdict import Verdict
 from course_lib.exercises.questions import (
+    ArtefactQuestion,
     CheckedQuestion,
     ChoiceQuestion,
     CodeQuestion,
@@ -25,6 +26,8 @@ def mark(question: CheckedQuestion, answer: object) -> Verdict:
     UntouchedError
         When a function is still the stub it started as.
     """
+    if isinstance(question, ArtefactQuestion):
+        return artefact.mark(question, answer)
     if isinstance(question, NumberQuestion):
         return number.mark(question, answer)
     if isinstance(question, ChoiceQuestion):

@@ -17,7 +17,8 @@ import inspect
 import io
 import threading
 import time
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from course_lib.exercises.answers import InvalidAnswerError, UntouchedError, described, shortened
@@ -150,6 +151,24 @@ class FunctionOnTrial:
             raise InvalidAnswerError(
                 f"The function is called as `{wanted}`; yours takes `{signature}`."
             ) from error
+
+    def with_names(self, names: Mapping[str, Any]) -> FunctionOnTrial:
+        """Return the same function with other meanings for some global or built-in names.
+
+        Helper functions that it calls keep theirs, and so does a callable that is no plain function.
+        """
+        function = self._function
+        if isinstance(function, types.FunctionType):
+            changed = types.FunctionType(
+                function.__code__,
+                {**function.__globals__, **names},
+                function.__name__,
+                function.__defaults__,
+                function.__closure__,
+            )
+            changed.__kwdefaults__ = function.__kwdefaults__
+            function = changed
+        return FunctionOnTrial(function, self._name, self._limit_seconds)
 
     def __call__(self, *arguments: Any, on: str) -> Any:
         """Return what the function returns for copies of ``arguments``.

@@ -45,7 +45,7 @@ def test_the_finding_is_made_of_the_comparisons_own_figures(table):
             comparison.figures,
             [
                 (name, split)
-                for split in ("stratified random split", "split in the order of time")
+                for split in ("random split (stratified)", "ordered split (later rows for the test)")
                 for name in sets
             ],
             strict=True,

@@ -19,8 +19,8 @@ def test_each_problem_stands_with_its_remedy_and_decides_the_title():
     assert environment_view([fine, slow]).title == "This machine can run the workbook"
     view = environment_view([fine, slow, broken])
     assert view.title == "This machine cannot run the workbook yet"
-    assert view.summary == "1 in order, 1 to know about, 1 to mend first."
-    assert view.rows[2] == ("packages", "mend first", "torch is missing", "Run setup again.")
+    assert view.summary == "1 fine, 1 to note, 1 to fix first."
+    assert view.rows[2] == ("packages", "fix first", "torch is missing", "Run setup again.")
 
 
 def test_the_real_check_covers_what_the_lessons_lean_on():

@@ -1,0 +1,320 @@
+"""The other columns of a sample table: classes, contents' digests, groups, times, official parts."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from course_lib.errors import CourseError
+from course_lib.splits.ids import shown, text_column
+
+_DIGEST_BYTES = 32
+_ZONED = r"[0-9]{2}:[0-9]{2}.*(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+
+
+def hexadecimal(digests: NDArray[np.uint8]) -> bytes:
+    """Return digests of shape (n, bytes) as lower-case hexadecimal digits, one after the other."""
+    return digests.tobytes().hex().encode("ascii")
+
+
+def from_hexadecimal(digits: bytes) -> NDArray[np.uint8]:
+    """Return the bytes that lower-case hexadecimal digits stand for; ValueError for anything else."""
+    values = bytes.fromhex(digits.decode("ascii"))
+    if values.hex().encode("ascii") != digits:
+        raise ValueError("not lower-case hexadecimal digits")
+    return np.frombuffer(values, dtype=np.uint8)
+
+
+def need_length(column: str, found: int, count: int, title: str) -> None:
+    """Raise CourseError when a column of ``title`` does not have one value for each sample."""
+    if found != count:
+        raise CourseError(
+            f"The {column} of {title} do not fit the ids",
+            expected=f"{count:,} values",
+            found=f"{found:,}",
+            next_step="give one for each sample",
+        )
+
+
+def checked_labels(
+    labels: Any, class_names: Sequence[str] | None, count: int, title: str
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Return class codes and class names; all labels are text, or all are whole numbers."""
+    need_length("labels", len(labels), count, title)
+    names = None if class_names is None else _checked_class_names(class_names, title)
+    packed = _packed_labels(labels, title)
+    if pa.types.is_string(packed.type):
+        return _codes_of_text(packed, names, title)
+    return _codes_of_numbers(packed.to_numpy(zero_copy_only=False), names, title)
+
+
+def checked_content(content: Any, count: int, title: str) -> NDArray[np.uint8]:
+    """Return the contents' digests as an array of shape (n, 32)."""
+    need_length("digests", len(content), count, title)
+    wrong = CourseError(
+        f"The digests of {title} are not usable",
+        expected="64 hexadecimal digits, or 32 bytes, for each sample",
+        next_step="compute the SHA-256 of each sample's content",
+    )
+    if isinstance(content, np.ndarray) and content.dtype == np.uint8:
+        if content.shape != (count, _DIGEST_BYTES):
+            raise wrong
+        return np.ascontiguousarray(content)
+    try:
+        rows = [bytes.fromhex(value) if isinstance(value, str) else bytes(value) for value in content]
+    except (TypeError, ValueError) as error:
+        raise wrong from error
+    if any(len(row) != _DIGEST_BYTES for row in rows):
+        raise wrong
+    return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(count, _DIGEST_BYTES)
+
+
+def checked_groups(groups: Any, count: int, title: str) -> pa.Array:
+    """Return the groups as text: no value missing, empty or with a control character."""
+    need_length("groups", len(groups), count, title)
+    kinds = {_kind_of(value) for value in groups} if _is_plain(groups) else set()
+    if len(kinds - {"missing"}) > 1:
+        raise _mixed("groups", kinds, title)
+    if kinds == {"whole number"}:
+        groups = [str(int(value)) for value in groups]
+    elif isinstance(groups, np.ndarray) and groups.dtype.kind in "iu":
+        groups = pa.array(groups).cast(pa.string())
+    packed = text_column(groups, f"A group of {title}")
+    bad = pc.or_(pc.equal(pc.binary_length(packed), 0), pc.match_substring_regex(packed, r"\pC"))
+    if pc.any(bad).as_py():
+        raise CourseError(
+            f"A group of {title} is empty or holds a control character",
+            found=shown(packed[pc.index(bad, True).as_py()].as_py()),
+            next_step="name every group in one line of visible text",
+        )
+    return packed
+
+
+def checked_official(official: Any, count: int, title: str) -> NDArray[np.int8]:
+    """Return the publisher's parts: 0 for training, 1 for test."""
+    need_length("official parts", len(official), count, title)
+    try:
+        parts = np.asarray(official)
+        usable = parts.dtype.kind in "iub" and bool(np.isin(parts, (0, 1)).all())
+    except (TypeError, ValueError):
+        usable = False
+    if not usable:
+        raise CourseError(
+            f"The official parts of {title} are not usable",
+            expected="0 for the publisher's training set and 1 for its test set",
+            next_step="give one of these for every sample",
+        )
+    return parts.astype(np.int8)
+
+
+def checked_times(times: Any, count: int, title: str) -> NDArray[np.int64]:
+    """Return times as nanoseconds since 1970 in UTC, or positions as they are."""
+    need_length("times", len(times), count, title)
+    if _is_plain(times):
+        kinds = {_kind_of(value) for value in times}
+        if "missing" in kinds:
+            raise _missing_time(
+                next(at for at, value in enumerate(times) if _kind_of(value) == "missing"), title
+            )
+        if {"time with a zone", "time without a zone"} <= kinds:
+            raise _mixed_zones(title)
+        if len(kinds) > 1:
+            raise _mixed("times", kinds, title)
+        times = [_in_utc(value) for value in times]
+    elif isinstance(times, np.ndarray) and times.dtype.kind == "M":
+        # Arrow knows neither hours nor months; seconds hold all that is coarser.
+        finer = np.datetime_data(times.dtype)[0] in ("s", "ms", "us", "ns")
+        times = times if finer else times.astype("datetime64[s]")
+    try:
+        packed = (
+            times if isinstance(times, (pa.Array, pa.ChunkedArray)) else pa.array(times, from_pandas=True)
+        )
+        packed = packed.combine_chunks() if isinstance(packed, pa.ChunkedArray) else packed
+        if packed.null_count:
+            raise _missing_time(pc.index(pc.is_null(packed), True).as_py(), title)
+        if pa.types.is_string(packed.type) or pa.types.is_large_string(packed.type):
+            packed = _instants_of_text(packed.cast(pa.string()), title)
+        if pa.types.is_timestamp(packed.type):
+            return packed.cast(pa.timestamp("ns", packed.type.tz)).cast(pa.int64()).to_numpy()
+        if pa.types.is_date(packed.type):
+            return packed.cast(pa.timestamp("ns")).cast(pa.int64()).to_numpy()
+        if pa.types.is_integer(packed.type):
+            return packed.cast(pa.int64()).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
+        raise CourseError(
+            f"A time of {title} is not usable",
+            expected="a year, month and day of ISO 8601 from 1678 to 2261",
+            found=str(error).splitlines()[0],
+            next_step="correct it",
+        ) from error
+    raise CourseError(
+        f"The times of {title} are not usable",
+        expected="whole numbers, dates in ISO 8601 or datetimes",
+        found=str(packed.type),
+        next_step="convert them",
+    )
+
+
+def _instants_of_text(packed: pa.Array, title: str) -> pa.Array:
+    zoned = pc.match_substring_regex(packed, _ZONED)
+    if not pc.any(zoned).as_py():
+        return packed.cast(pa.timestamp("ns"))
+    if not pc.all(zoned).as_py():
+        raise _mixed_zones(title)
+    return packed.cast(pa.timestamp("ns", "UTC"))
+
+
+def _in_utc(value: Any) -> Any:
+    return value.astimezone(dt.timezone.utc) if isinstance(value, dt.datetime) and value.tzinfo else value
+
+
+def _missing_time(position: int, title: str) -> CourseError:
+    return CourseError(
+        f"A time of {title} is missing",
+        expected="a time for every sample",
+        found=f"none at position {position}",
+        next_step="leave the sample out, or choose a recipe that needs no times",
+    )
+
+
+def _mixed_zones(title: str) -> CourseError:
+    return CourseError(
+        f"The times of {title} cannot be compared",
+        expected="a time zone on all of them or on none",
+        found="some with and some without",
+        next_step="add the zone where it is missing",
+    )
+
+
+def _mixed(column: str, kinds: set[str], title: str) -> CourseError:
+    return CourseError(
+        f"The {column} of {title} are of mixed types",
+        expected="one type",
+        found=" and ".join(sorted(kinds)),
+        next_step="convert them to one type",
+    )
+
+
+def _is_plain(values: Any) -> bool:
+    """Tell whether the values are Python objects, which need not be of one type."""
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return False
+    dtype = getattr(values, "dtype", None)
+    return dtype is None or str(dtype) == "object"
+
+
+def _kind_of(value: Any) -> str:
+    if value is None or (isinstance(value, (float, np.floating)) and value != value):
+        return "missing"
+    if type(value).__name__ in ("NaTType", "NAType"):
+        return "missing"
+    if isinstance(value, (bool, np.bool_)):
+        return "true or false"
+    if isinstance(value, Integral):
+        return "whole number"
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, dt.datetime):
+        return "time without a zone" if value.tzinfo is None else "time with a zone"
+    return type(value).__name__
+
+
+def _packed_labels(labels: Any, title: str) -> pa.Array:
+    """Return the labels as one Arrow array of string or of int64."""
+    if _is_plain(labels):
+        kinds = {_kind_of(value) for value in labels}
+        if "missing" in kinds:
+            raise _missing_label(
+                next(at for at, value in enumerate(labels) if _kind_of(value) == "missing"), title
+            )
+        if len(kinds) > 1:
+            raise _mixed("labels", kinds, title)
+    try:
+        packed = (
+            labels if isinstance(labels, (pa.Array, pa.ChunkedArray)) else pa.array(labels, from_pandas=True)
+        )
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
+        raise _unusable_labels(str(error), title) from error
+    if isinstance(packed, pa.ChunkedArray):
+        packed = packed.combine_chunks()
+    if pa.types.is_dictionary(packed.type):
+        packed = packed.dictionary_decode()
+    if packed.null_count:
+        raise _missing_label(pc.index(pc.is_null(packed), True).as_py(), title)
+    if pa.types.is_integer(packed.type) or pa.types.is_boolean(packed.type):
+        return packed.cast(pa.int64())
+    if pa.types.is_string(packed.type) or pa.types.is_large_string(packed.type):
+        return packed.cast(pa.string())
+    raise _unusable_labels(str(packed.type), title)
+
+
+def _codes_of_text(
+    packed: pa.Array, names: tuple[str, ...] | None, title: str
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    occurring = pc.unique(packed).to_pylist()
+    if names is None:
+        names = _checked_class_names(sorted(occurring, key=lambda name: name.encode("utf-8")), title)
+    codes = pc.index_in(packed, pa.array(names, type=pa.string()))
+    if codes.null_count:
+        raise _unknown_label(shown(next(name for name in occurring if name not in names)), names, title)
+    return codes.to_numpy().astype(np.int32, copy=False), names
+
+
+def _codes_of_numbers(
+    numbers: NDArray[np.int64], names: tuple[str, ...] | None, title: str
+) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    if names is None:
+        occurring, codes = np.unique(numbers, return_inverse=True)
+        return codes.astype(np.int32), tuple(str(number) for number in occurring)
+    outside = (numbers < 0) | (numbers >= len(names))
+    if outside.any():
+        raise _unknown_label(str(numbers[outside][0]), names, title)
+    return numbers.astype(np.int32), names
+
+
+def _checked_class_names(names: Sequence[str], title: str) -> tuple[str, ...]:
+    checked = tuple(names)
+    usable = all(isinstance(name, str) and name.strip() and name.isprintable() for name in checked)
+    if not checked or not usable or len(set(checked)) != len(checked):
+        raise CourseError(
+            f"The class names of {title} are not usable",
+            expected="at least one, each in one line of visible text and only once",
+            found=", ".join(shown(str(name)) for name in checked) or "none",
+            next_step="correct them",
+        )
+    return checked
+
+
+def _missing_label(position: int, title: str) -> CourseError:
+    return CourseError(
+        f"A label of {title} is missing",
+        expected="a class for every sample",
+        found=f"none at position {position}",
+        next_step="leave the sample out or give it a class",
+    )
+
+
+def _unusable_labels(found: str, title: str) -> CourseError:
+    return CourseError(
+        f"The labels of {title} are not classes",
+        expected="whole numbers, or text",
+        found=found,
+        next_step="convert them",
+    )
+
+
+def _unknown_label(found: str, names: tuple[str, ...], title: str) -> CourseError:
+    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    return CourseError(
+        f"A label of {title} is in no class",
+        expected=f"one of {listed}, or a code from 0 to {len(names) - 1}",
+        found=found,
+        next_step="correct the label or the class names",
+    )

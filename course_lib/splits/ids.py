@@ -1,0 +1,194 @@
+"""Sample ids: what they may look like, so that they survive files, shards and every file system."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from course_lib.errors import CourseError
+
+LONGEST_ID_BYTES = 200
+# \pZ: blanks of every script; \pC: control characters, invisible ones, and code points without a meaning.
+_FORBIDDEN = r'[./\\,"\pZ\pC]'
+_WHAT_IS_FORBIDDEN = (
+    ("\n", "a line break"), ("\r", "a line break"), (".", "a dot"), ("/", "a slash"), ("\\", "a backslash"),
+    (",", "a comma"), ('"', "a quotation mark"),
+)  # fmt: skip
+
+
+def checked_ids(ids: Any, title: str = "the samples") -> pa.Array:
+    """Check sample ids and pack them into one Arrow array of strings.
+
+    Parameters
+    ----------
+    ids : sequence of str, ndarray, pandas Series or Arrow array
+        Unique; none empty or longer than 200 bytes in UTF-8; without a dot, slash, backslash, comma,
+        quotation mark, blank, control or invisible character; in Unicode's composed form (NFC); no two
+        that differ only by case.
+    title : str, optional
+        What the ids belong to, for errors.
+
+    Returns
+    -------
+    pyarrow.Array of string
+
+    Raises
+    ------
+    CourseError
+        For the first id that breaks a rule, shown in ASCII so that it can be seen.
+
+    Examples
+    --------
+    >>> checked_ids(["row-00001", "row-00002"]).to_pylist()
+    ['row-00001', 'row-00002']
+    """
+    packed = text_column(ids, f"An id of {title}")
+    if not len(packed):
+        raise CourseError(f"There are no samples in {title}", expected="at least one id", found="none")
+    _refuse_first(packed, pc.equal(pc.binary_length(packed), 0), title, "is empty", "give every sample an id")
+    _refuse_first(
+        packed,
+        pc.greater(pc.binary_length(packed), LONGEST_ID_BYTES),
+        title,
+        "is too long",
+        f"use at most {LONGEST_ID_BYTES} bytes",
+    )
+    forbidden = pc.match_substring_regex(packed, _FORBIDDEN)
+    if pc.any(forbidden).as_py():
+        _refuse_first(
+            packed,
+            forbidden,
+            title,
+            f"holds {_forbidden_in(_first(packed, forbidden))}",
+            "make ids of letters, digits, - and _, such as train-00042",
+        )
+    ascii_only = pc.all(pc.string_is_ascii(packed)).as_py()
+    if not ascii_only:
+        _refuse_first(
+            packed,
+            pc.not_equal(packed, pc.utf8_normalize(packed, form="NFC")),
+            title,
+            "is not in Unicode's composed form",
+            "apply unicodedata.normalize('NFC', id)",
+        )
+    _refuse_repeats(packed, title, ascii_only)
+    return packed
+
+
+def text_column(values: Any, what: str) -> pa.Array:
+    """Pack text into one Arrow array; a CourseError names the first value that is missing or no text."""
+    try:
+        packed = (
+            values if isinstance(values, (pa.Array, pa.ChunkedArray)) else pa.array(values, from_pandas=True)
+        )
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError, TypeError) as error:
+        raise CourseError(
+            f"{what} is no valid text",
+            expected="text in Unicode",
+            found=_first_odd_value(values),
+            next_step="turn every value into text first",
+        ) from error
+    if isinstance(packed, pa.ChunkedArray):
+        packed = packed.combine_chunks()
+    if pa.types.is_dictionary(packed.type):
+        packed = packed.dictionary_decode()
+    if packed.null_count:
+        missing = pc.index(pc.is_null(packed), True).as_py()
+        raise CourseError(
+            f"{what} is missing",
+            expected="a value for every sample",
+            found=f"none at position {missing}",
+            next_step="fill it in or leave the sample out",
+        )
+    if len(packed) == 0:
+        return pa.array([], type=pa.string())
+    if not (pa.types.is_string(packed.type) or pa.types.is_large_string(packed.type) or _is_view(packed)):
+        raise CourseError(
+            f"{what} is not text",
+            expected="text",
+            found=f"{packed.type} at position 0",
+            next_step="turn every value into text first, such as row-00001",
+        )
+    try:
+        packed = packed.cast(pa.string())
+        packed.validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise CourseError(
+            f"{what} is no valid text",
+            expected="valid UTF-8, at most 2 GiB in all",
+            found=str(error),
+            next_step="check where the values come from",
+        ) from error
+    return packed
+
+
+def shown(text: str) -> str:
+    """Return text in quotes and plain ASCII, so that blanks and look-alikes can be seen, not too long."""
+    quoted = ascii(text)
+    return quoted if len(quoted) <= 60 else quoted[:57] + "..."
+
+
+def _is_view(packed: pa.Array) -> bool:
+    return hasattr(pa.types, "is_string_view") and pa.types.is_string_view(packed.type)
+
+
+def _first_odd_value(values: Any) -> str:
+    for position, value in enumerate(values):
+        if not isinstance(value, str):
+            return f"a {type(value).__name__} at position {position}"
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return f"{shown(value)} at position {position}"
+    return type(values).__name__
+
+
+def _first(packed: pa.Array, marked: pa.Array) -> str:
+    text: str = packed[pc.index(marked, True).as_py()].as_py()
+    return text
+
+
+def _refuse_first(packed: pa.Array, marked: pa.Array, title: str, trouble: str, next_step: str) -> None:
+    if pc.any(marked).as_py():
+        raise CourseError(
+            f"A sample id of {title} {trouble}", found=shown(_first(packed, marked)), next_step=next_step
+        )
+
+
+def _forbidden_in(text: str) -> str:
+    for character, name in _WHAT_IS_FORBIDDEN:
+        if character in text:
+            return name
+    if any(character.isspace() for character in text):
+        return "a blank"
+    return "a control or invisible character"
+
+
+def _refuse_repeats(packed: pa.Array, title: str, ascii_only: bool) -> None:
+    folded = _folded(packed, ascii_only)
+    if pc.count_distinct(folded).as_py() == len(packed):
+        return
+    order = pc.sort_indices(folded)
+    in_order = folded.take(order)
+    repeated = pc.index(pc.equal(in_order[:-1], in_order[1:]), True).as_py()
+    first, second = packed[order[repeated].as_py()].as_py(), packed[order[repeated + 1].as_py()].as_py()
+    if first == second:
+        raise CourseError(
+            f"A sample id of {title} occurs twice",
+            expected="unique ids",
+            found=shown(first),
+            next_step="give every sample an id of its own",
+        )
+    raise CourseError(
+        f"Two sample ids of {title} differ only by case, which some file systems cannot tell apart",
+        found=f"{shown(first)} and {shown(second)}",
+        next_step="rename one of them",
+    )
+
+
+def _folded(packed: pa.Array, ascii_only: bool) -> pa.Array:
+    if ascii_only:
+        return pc.ascii_lower(packed)
+    return pa.array([text.casefold() for text in packed.to_pylist()], type=pa.string())

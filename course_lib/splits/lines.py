@@ -1,0 +1,201 @@
+"""``samples.csv`` as bytes: written and read in blocks, without a Python object for each sample."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+from numpy.typing import NDArray
+
+from course_lib.errors import CourseError
+from course_lib.splits.columns import from_hexadecimal, hexadecimal
+from course_lib.splits.making import Split
+from course_lib.splits.samples import DIGEST_BYTES
+
+ID_COLUMN, SPLIT_COLUMN, GROUP_COLUMN, DIGEST_COLUMN = "sample_id", "split", "group", "sha256"
+_BLOCK = 1 << 16
+_READ_BYTES = 1 << 23
+_DIGITS = 2 * DIGEST_BYTES
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The columns of a ``samples.csv``, or of a block of it, aligned; see `SplitManifest`."""
+
+    ids: pa.Array
+    codes: NDArray[np.int8]
+    groups: pa.Array | None
+    sample_digests: NDArray[np.uint8] | None
+
+
+def column_names(has_groups: bool, has_digests: bool) -> list[str]:
+    """Return the header of ``samples.csv``."""
+    return [ID_COLUMN, SPLIT_COLUMN] + [GROUP_COLUMN] * has_groups + [DIGEST_COLUMN] * has_digests
+
+
+def columns_of(split: Split) -> Columns:
+    """Return the columns of ``samples.csv``, in the order of the ids' bytes."""
+    samples = split.samples
+    order = pc.sort_indices(samples.ids)
+    rows = order.to_numpy()
+    return Columns(
+        ids=samples.ids.take(order),
+        codes=split.codes[rows],
+        groups=None if samples.groups is None else samples.groups.take(order),
+        sample_digests=None if samples.content is None else samples.sample_digests(rows),
+    )
+
+
+def blocks_of(columns: Columns) -> Iterator[Columns]:
+    """Yield the columns in blocks, without a copy."""
+    for start in range(0, len(columns.codes), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        yield Columns(
+            ids=columns.ids[block],
+            codes=columns.codes[block],
+            groups=None if columns.groups is None else columns.groups[block],
+            sample_digests=None if columns.sample_digests is None else columns.sample_digests[block],
+        )
+
+
+def csv_header(split: Split) -> tuple[bytes, bytes]:
+    """Return the first line of ``samples.csv``, and of the same without the split."""
+    names = column_names(split.samples.groups is not None, split.samples.content is not None)
+    without = [name for name in names if name != SPLIT_COLUMN]
+    return (",".join(names) + "\n").encode("ascii"), (",".join(without) + "\n").encode("ascii")
+
+
+def csv_lines(block: Columns, split_names: pa.Array) -> tuple[bytes, bytes]:
+    """Return the lines of a block, and the same without the split, over which the data's digest is taken."""
+    rest = []
+    if block.groups is not None:
+        rest.append(_quoted_where_needed(block.groups))
+    if block.sample_digests is not None:
+        rest.append(_as_text(hexadecimal(block.sample_digests), len(block.codes)))
+    names = split_names.take(pa.array(block.codes))
+    return _lines([block.ids, names, *rest]), _lines([block.ids, *rest])
+
+
+def read_columns(path: Path, split_names: tuple[str, ...]) -> Columns:
+    """Read a ``samples.csv``.
+
+    Raises
+    ------
+    CourseError
+        When it is not one: other columns, a split that the recipe does not name, digits that are no digest.
+    """
+    header = _header_of(path)
+    names = pa.array(split_names, type=pa.string())
+    blocks = []
+    try:
+        with pyarrow.csv.open_csv(
+            path,
+            read_options=pyarrow.csv.ReadOptions(block_size=_READ_BYTES),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types={name: pa.string() for name in header}, null_values=[], strings_can_be_null=False
+            ),
+        ) as reader:
+            for batch in reader:
+                block = Columns(
+                    ids=batch.column(ID_COLUMN),
+                    codes=_codes_in(batch.column(SPLIT_COLUMN), names, path),
+                    groups=batch.column(GROUP_COLUMN) if GROUP_COLUMN in header else None,
+                    sample_digests=_digests_in(batch.column(DIGEST_COLUMN), path)
+                    if DIGEST_COLUMN in header
+                    else None,
+                )
+                blocks.append(block)
+    except pa.ArrowInvalid as error:
+        raise not_a_manifest(path, str(error).splitlines()[0]) from error
+    if not blocks:
+        raise not_a_manifest(path, "no samples")
+    groups = [block.groups for block in blocks if block.groups is not None]
+    digests = [block.sample_digests for block in blocks if block.sample_digests is not None]
+    return Columns(
+        ids=pa.concat_arrays([block.ids for block in blocks]),
+        codes=np.concatenate([block.codes for block in blocks]),
+        groups=pa.concat_arrays(groups) if groups else None,
+        sample_digests=np.concatenate(digests) if digests else None,
+    )
+
+
+def sha256_of_lines(path: Path) -> tuple[str, str]:
+    """Return the SHA-256 of a file's bytes, and what it would be with line feeds alone at the lines' ends."""
+    as_it_is, with_line_feeds = hashlib.sha256(), None
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            if chunk.endswith(b"\r"):
+                chunk += file.read(1)
+            if with_line_feeds is None and b"\r\n" in chunk:
+                with_line_feeds = as_it_is.copy()
+            as_it_is.update(chunk)
+            if with_line_feeds is not None:
+                with_line_feeds.update(chunk.replace(b"\r\n", b"\n"))
+    return as_it_is.hexdigest(), (with_line_feeds or as_it_is).hexdigest()
+
+
+def not_a_manifest(path: Path, found: str) -> CourseError:
+    """Return the error for a file that does not hold what a split manifest holds."""
+    return CourseError(
+        f"{path} is not a split manifest's file",
+        found=found,
+        next_step="make the split anew in a fresh folder",
+    )
+
+
+def _lines(columns: list[pa.Array]) -> bytes:
+    """Return the columns joined to lines: the buffer of the joined Arrow array is the text itself."""
+    endless = [pc.binary_join_element_wise(*columns, ",")] if len(columns) > 1 else columns
+    lines = pc.binary_join_element_wise(*endless, "", "\n")
+    _, offsets, payload = lines.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[lines.offset : lines.offset + len(lines) + 1]
+    return memoryview(payload)[ends[0] : ends[-1]].tobytes()
+
+
+def _quoted_where_needed(texts: pa.Array) -> pa.Array:
+    special = pc.match_substring_regex(texts, '[,"]')
+    if not pc.any(special).as_py():
+        return texts
+    doubled = pc.replace_substring(texts, '"', '""')
+    return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
+
+
+def _as_text(digits: bytes, count: int) -> pa.Array:
+    offsets = np.arange(0, (count + 1) * _DIGITS, _DIGITS, dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(digits)])
+
+
+def _header_of(path: Path) -> list[str]:
+    try:
+        with path.open("rb") as file:
+            header = file.readline(1000).decode("utf-8", errors="replace").rstrip("\r\n").split(",")
+    except OSError as error:
+        raise not_a_manifest(path, error.strerror or "no such file") from error
+    if header not in [column_names(groups, digests) for groups in (False, True) for digests in (False, True)]:
+        raise not_a_manifest(path, "other columns than sample_id,split[,group][,sha256]")
+    return header
+
+
+def _codes_in(column: pa.Array, names: pa.Array, path: Path) -> NDArray[np.int8]:
+    codes = pc.index_in(column, names)
+    if codes.null_count:
+        unknown = ascii(column[pc.index(pc.is_null(codes), True).as_py()].as_py())[:40]
+        raise not_a_manifest(path, f"a split called {unknown}, which the recipe does not name")
+    return codes.to_numpy().astype(np.int8)
+
+
+def _digests_in(column: pa.Array, path: Path) -> NDArray[np.uint8]:
+    _, offsets, payload = column.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[column.offset : column.offset + len(column) + 1]
+    try:
+        if (np.diff(ends) != _DIGITS).any():
+            raise ValueError
+        return from_hexadecimal(memoryview(payload)[ends[0] : ends[-1]].tobytes()).reshape(-1, DIGEST_BYTES)
+    except ValueError as error:
+        raise not_a_manifest(path, "a digest that is not 64 hexadecimal digits") from error
