@@ -21,8 +21,10 @@ from datasketch import MinHash, MinHashLSH
 from course_lib.datasets import load_ag_news, load_cifar10
 from course_lib.datasets.samples import image_samples
 from course_lib.leakage.detectors import Parts, find_exact_duplicates, find_near_duplicate_texts
+from course_lib.leakage.detectors.near_texts import likeness_of_texts
 
 THRESHOLD = 0.7
+IMAGE_TURNS = 3
 TEST_SHARE = 0.1
 PLANTED_OF_A_KIND = 500
 
@@ -32,7 +34,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--texts", type=int, default=100_000)
     chosen = parser.parse_args()
-    compare_images(chosen.repeats)
+    compare_images(IMAGE_TURNS * chosen.repeats)
     compare_texts(chosen.texts, chosen.repeats)
 
 
@@ -113,7 +115,7 @@ def compare_texts(count: int, repeats: int) -> None:
         alike = [
             tuple(sorted((one, other)))
             for one, other, _ in planted
-            if likeness(texts[one], texts[other]) >= THRESHOLD
+            if likeness_of_texts(texts[one], texts[other]) >= THRESHOLD
         ]
         share = sum(pair in pairs for pair in alike) / len(alike)
         print(f"{name}: recall of the {len(alike):,} copies that are {THRESHOLD} alike or more {share:.4f}")
@@ -124,10 +126,6 @@ def compare_texts(count: int, repeats: int) -> None:
 def shingles(text: str) -> set[str]:
     words = text.casefold().split()
     return {" ".join(words[at : at + 3]) for at in range(max(1, len(words) - 2))}
-
-
-def likeness(one: str, other: str) -> float:
-    return len(shingles(one) & shingles(other)) / len(shingles(one) | shingles(other))
 
 
 def plant(train: list[str], test: list[str]) -> list[tuple[int, int, int]]:

@@ -260,6 +260,18 @@ def test_more_splits_than_groups_are_refused(calls: SampleTable) -> None:
     assert sorted(np.bincount(make_split(samples, parse_recipe("grouped-50-50")).codes)) == [2, 2]
 
 
+@pytest.mark.parametrize("kind", ["grouped", "grouped-stratified"])
+def test_as_many_groups_as_splits_fill_every_split(kind: str) -> None:
+    samples = sample_table(
+        [f"s{n}" for n in range(12)],
+        [n % 2 for n in range(12)],
+        dataset="x",
+        groups=[n // 4 for n in range(12)],
+    )
+    split = make_split(samples, parse_recipe(f"{kind}-70-15-15"))
+    assert np.bincount(split.codes).tolist() == [4, 4, 4]
+
+
 def test_a_fold_without_a_class_is_found_after_grouping() -> None:
     samples = sample_table(
         [f"s{n}" for n in range(12)],

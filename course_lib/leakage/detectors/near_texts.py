@@ -93,7 +93,7 @@ def find_near_duplicate_texts(
         if texts[left] == texts[right]:
             identical += 1
             continue
-        likeness = _jaccard(texts[left], texts[right], words)
+        likeness = likeness_of_texts(texts[left], texts[right], words=words)
         if likeness >= threshold:
             found.append((likeness, int(left), int(right)))
     rows = permutations // bands
@@ -122,7 +122,8 @@ def _shingles(text: str, words: int) -> set[str]:
     return {" ".join(tokens[at : at + words]) for at in range(len(tokens) - words + 1)}
 
 
-def _jaccard(one: str, other: str, words: int) -> float:
+def likeness_of_texts(one: str, other: str, *, words: int = 3) -> float:
+    """Return the share of shingles that two texts have in common: 1 for the same words, 0 for none."""
     left, right = _shingles(one, words), _shingles(other, words)
     return len(left & right) / len(left | right)
 

@@ -49,7 +49,9 @@ def finding_of_pairs(
     all_figures["lowest_similarity"] = -ranked[-1][0]
     if labels is not None:
         parts.aligned(labels, "labels")
-        all_figures["other_label_pairs"] = sum(labels[left] != labels[right] for *_, left, right in ranked)
+        all_figures["other_label_pairs"] = sum(
+            bool(labels[left] != labels[right]) for *_, left, right in ranked
+        )
     sentence = f"{counted(len(together), 'pair')} of {things} in different parts {alike}."
     return Finding(kind, "found", sentence, ids, all_figures, together)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 from pathlib import Path
 
@@ -36,6 +37,9 @@ def test_texts_with_one_other_word_are_a_pair() -> None:
     assert finding.together == (("a", "c"),)
     assert finding.figures["other_label_pairs"] == 1
     assert finding.figures["lowest_similarity"] == pytest.approx(35 / 41)
+    # Arrays of labels give plain numbers too, which JSON can hold.
+    by_code = find_near_duplicate_texts(PARTS, texts, labels=np.array([0, 0, 1, 0]))
+    assert json.loads(json.dumps(by_code.as_dict()))["figures"]["other_label_pairs"] == 1
     # Two of one part are no leak.
     same_part = Parts(list("abcd"), np.array([0, 1, 0, 1]))
     assert find_near_duplicate_texts(same_part, texts).status == "clear"
