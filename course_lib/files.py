@@ -92,6 +92,7 @@ def folder_published_whole(target: Path) -> Iterator[Path]:
         raise cannot_write(target, error) from error
     try:
         yield aside
+        aside.chmod(0o755)
         try:
             aside.rename(target)
         except OSError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import sys
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -97,8 +98,15 @@ def _write(
 
     made: set[Path] = set()
     names, checksums, digests = [], [], []
+    # On stdout: JupyterLab shows what comes on stderr as if it were an error.
     for name, payload in tqdm(
-        files, desc=doing.capitalize(), total=file_count, unit="image", disable=not progress, leave=False
+        files,
+        desc=doing.capitalize(),
+        total=file_count,
+        unit="image",
+        disable=not progress,
+        leave=False,
+        file=sys.stdout,
     ):
         path = folder / name
         if path.parent not in made:

@@ -63,7 +63,7 @@ def find_near_duplicate_texts(
     -------
     Finding
         ``together`` holds the pairs, the most alike first. Texts that are equal to the letter are exact
-        duplicates, and left to `find_exact_duplicates`; all other copies of a listed text pair up with it.
+        duplicates, and left to `find_exact_duplicates`.
 
     Raises
     ------
@@ -82,20 +82,22 @@ def find_near_duplicate_texts(
             expected="a threshold in (0, 1], and as many bands as divide the permutations",
             found=f"threshold {threshold}, {words} words, {permutations} permutations, {bands} bands",
         )
-    # A text that stands many times in one part is compared once, by its first sample.
-    firsts = _first_of_each(texts, parts.codes)
+    # A text that stands many times in one part is compared once, and stands for all its copies then.
+    copies = _copies(texts, parts.codes)
+    firsts = np.array([positions[0] for positions in copies], dtype=np.intp)
     signatures = _signatures([texts[at] for at in firsts], words, permutations)
     pairs = _proposed(signatures, parts.codes[firsts], bands)
     pairs = pairs[_estimates(signatures, pairs) >= threshold - _SLACK]
     found: list[tuple[float, int, int]] = []
     identical = 0
-    for left, right in firsts[pairs]:
-        if texts[left] == texts[right]:
-            identical += 1
+    for left, right in pairs.tolist():
+        one, other = texts[firsts[left]], texts[firsts[right]]
+        if one == other:
+            identical += len(copies[left]) * len(copies[right])
             continue
-        likeness = likeness_of_texts(texts[left], texts[right], words=words)
+        likeness = likeness_of_texts(one, other, words=words)
         if likeness >= threshold:
-            found.append((likeness, int(left), int(right)))
+            found += [(likeness, here, there) for here in copies[left] for there in copies[right]]
     rows = permutations // bands
     figures = {
         "samples": len(parts),
@@ -108,11 +110,12 @@ def find_near_duplicate_texts(
     return finding_of_pairs(_KIND, parts, found, "texts", sentence, figures, labels)
 
 
-def _first_of_each(texts: Sequence[str], codes: NDArray[np.int8]) -> NDArray[np.intp]:
-    seen: dict[tuple[int, str], int] = {}
+def _copies(texts: Sequence[str], codes: NDArray[np.int8]) -> list[list[int]]:
+    """Return the positions of each different text of each part."""
+    positions: dict[tuple[int, str], list[int]] = {}
     for at, key in enumerate(zip(codes.tolist(), texts, strict=True)):
-        seen.setdefault(key, at)
-    return np.fromiter(seen.values(), dtype=np.intp, count=len(seen))
+        positions.setdefault(key, []).append(at)
+    return list(positions.values())
 
 
 def _shingles(text: str, words: int) -> set[str]:

@@ -53,6 +53,16 @@ def test_case_and_punctuation_do_not_hide_a_copy_and_letters_tell_exact_ones() -
     assert (exact.status, exact.figures["identical_pairs"]) == ("clear", 1)
 
 
+def test_the_threshold_decides_and_every_copy_of_a_text_is_listed() -> None:
+    original = words(1)
+    loosely = [*original[:8], "a", *original[9:18], "b", *original[19:28], "c", *original[29:]]
+    texts = [" ".join(text) for text in (original, original, loosely, words(3))]
+    assert find_near_duplicate_texts(PARTS, texts).status == "clear"
+    loose = find_near_duplicate_texts(PARTS, texts, threshold=0.5)
+    assert loose.together == (("a", "c"), ("b", "c"))
+    assert loose.figures["lowest_similarity"] == pytest.approx(29 / 47)
+
+
 def test_texts_without_blanks_between_words_count_by_the_character() -> None:
     original = "存储系统需要在训练开始之前确认样本清单没有被修改过并且保持稳定可靠"
     texts = [original, "别的", original.replace("稳定", "安全"), "其他"]
@@ -120,12 +130,16 @@ def test_images_without_a_copy_are_cleared_and_equal_pixels_left_to_the_exact_se
 
 
 def test_different_small_things_before_one_sky_are_no_pair() -> None:
-    rows = np.linspace(120, 220, 32)[:, None, None]
+    rows = np.linspace(60, 230, 32)[:, None, None]
     sky = np.broadcast_to(rows, (32, 32, 3)).astype(np.uint8)
-    birds = [sky.copy() for _ in range(2)]
-    birds[0][10:16, 8:14] = 20
-    birds[1][14:18, 16:26] = 240
-    assert find_near_duplicate_images(Parts(["a", "b"], np.array([0, 1])), np.stack(birds)).status == "clear"
+    birds = np.stack([sky, sky])
+    birds[0, 10:14, 8:12] = 20
+    birds[1, 14:17, 18:24] = 20
+    assert np.corrcoef(birds.reshape(2, -1))[0, 1] > 0.85
+    parts = Parts(["a", "b"], np.array([0, 1]))
+    # Whatever the hash says, the pixels are compared.
+    finding = find_near_duplicate_images(parts, birds, differing_bits=64)
+    assert (finding.status, finding.figures["candidates"]) == ("clear", 1)
 
 
 def test_larger_images_are_compared_too_and_other_shapes_refused() -> None:
