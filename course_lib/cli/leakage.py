@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from course_lib.cli.output import print_json, print_table
+
+if TYPE_CHECKING:
+    from course_lib.leakage.detectors import Finding
+
+_LINES_SHOWN = 10
 
 
 @click.group()
@@ -96,5 +102,18 @@ def check(context: click.Context, manifests: tuple[Path, ...], data: str, quick:
                 ("Look for", "Answer", "Samples", "In words"),
                 [(f.title, f.status, str(len(f.sample_ids) or ""), f.sentence) for f in findings],
             )
+            for finding in findings:
+                _print_samples(finding)
     if any(finding.status == "found" for findings in checked.values() for finding in findings):
         context.exit(1)
+
+
+def _print_samples(finding: Finding) -> None:
+    """List the samples by id: those that belong together on one line, the first few of many."""
+    lines = finding.together or tuple((sample_id,) for sample_id in finding.sample_ids)
+    if lines:
+        click.echo(f"{finding.title[0].upper()}{finding.title[1:]}:")
+        for ids in lines[:_LINES_SHOWN]:
+            click.echo("  " + ", ".join(ids))
+        if len(lines) > _LINES_SHOWN:
+            click.echo(f"  and {len(lines) - _LINES_SHOWN:,} more; --json lists all of them")

@@ -67,6 +67,16 @@ def test_generated_bank_data_are_compared_with_their_manifest(tmp_path: Path) ->
     assert [answer["label_map_changed"] for answer in answers] == ["clear", "clear"]
 
 
+def test_samples_are_listed_by_id_the_first_few_of_many(tmp_path: Path) -> None:
+    ids = [f"s-{at:02d}" for at in range(40)]
+    content = [f"{at % 20:064x}" for at in range(40)]
+    samples = sample_table(ids, ["no", "yes"] * 20, dataset="own", content=content, times=range(40))
+    write_split(make_split(samples, parse_recipe("ordered-50-50")), tmp_path / "copies")
+    result = check(tmp_path / "copies")
+    assert "The same sample in two parts:\n  s-00, s-20\n" in result.output
+    assert "and 10 more" in result.output
+
+
 def test_a_folder_without_a_manifest_is_told_in_one_sentence(tmp_path: Path) -> None:
     result = check(tmp_path)
     assert "holds no split manifest" in str(result.exception)

@@ -39,7 +39,7 @@ def find_drifting_rate(
     times : sequence of int, optional
         Larger is later; where left out, the samples are in the order of time already.
     positive : optional
-        The class whose shares are told; the one that moves most where left out.
+        The class whose shares are told; the one that moves most where left out, or the rarer of two.
     blocks : int, optional
         Stretches to compare; fewer are taken where a class would be expected less than five times in one,
         as the test does not hold there.
@@ -104,7 +104,8 @@ def _judged(
     effect = math.sqrt(chi_square / (len(codes) * (min(counts.shape) - 1)))
     shares = counts / counts.sum(axis=1, keepdims=True)
     if positive is None:
-        told = int(np.argmax(np.ptp(shares, axis=0)))
+        # Of two classes both move alike, and the rarer one is the one that people speak of.
+        told = int(np.argmin(counts.sum(axis=0)) if len(classes) == 2 else np.argmax(np.ptp(shares, axis=0)))
     else:
         told = int(np.flatnonzero(classes == positive)[0])
     at = min(max(round(len(codes) * cut), 1), len(codes) - 1)
