@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
 
 _MIRROR = os.environ.get("COURSE_DATA", "").strip()
 _IN_CI = os.environ.get("CI", "").lower() == "true"
+
+# A shell starts background jobs with SIGINT ignored, and children inherit that: Ctrl-C would do nothing.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
