@@ -34,7 +34,7 @@ _COUNT_WORDS = {"sample": "samples", "batch": "batches", "file": "files", "shard
 
 _BLANKS = "\u00a0\u1680\u2002-\u200a\u202f\u205f\u3000"
 _NUMBER = re.compile(
-    rf"[+-]?(?:[1-9]\d{{0,2}}(?:([,_ {_BLANKS}])\d{{3}}(?:\1\d{{3}})*)|\d+)?"
+    rf"[+-]?(?=\.?\d)(?:[1-9]\d{{0,2}}(?:([,_ {_BLANKS}])\d{{3}}(?:\1\d{{3}})*)|\d+)?"
     r"(?:(?<=\d)\.\d*|\.\d+)?(?:[eE][+-]?\d+)?"
 )
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -95,9 +95,9 @@ class Quantity:
     def __post_init__(self) -> None:
         if self.unit not in _UNITS:
             raise CourseError("This unit is not known", expected=_EXAMPLES, found=repr(self.unit))
-        if not (math.isfinite(self.value) and math.isfinite(self.base)):
+        if not (_is_finite(self.value) and math.isfinite(self.base)):
             raise CourseError(
-                "A quantity has to be a finite number", found=f"{self.value} {self.unit}".rstrip()
+                "A quantity has to be a finite number", found=f"{_as_found(self.value)} {self.unit}".rstrip()
             )
         if self.value < 0 and self.dimension not in _MAY_BE_NEGATIVE:
             raise CourseError(f"An amount in {self.unit} cannot be negative", found=str(self))
@@ -363,5 +363,21 @@ def sample_rate(bytes_per_second: float, bytes_per_sample: float) -> float:
 
 
 def _check_amount(what: str, value: float) -> None:
-    if not math.isfinite(value) or value < 0:
-        raise CourseError(f"{what} has to be a finite number that is not negative", found=value)
+    if not _is_finite(value) or value < 0:
+        raise CourseError(f"{what} has to be a finite number that is not negative", found=_as_found(value))
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
+
+
+def _as_found(value: float) -> str:
+    """Print a refused number; a whole number that no float can hold would fill the screen."""
+    try:
+        float(value)
+    except OverflowError:
+        return "a whole number of more than 300 digits"
+    return str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,12 +28,13 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--cell-timeout",
-    type=click.FloatRange(min=1),
+    type=click.FloatRange(min=1, max=1_000_000),
+    callback=lambda _, __, seconds: _whole_seconds(seconds),
     default=600,
     show_default=True,
     help="Seconds after which a cell is stopped and counts as failed.",
 )
-def run(lessons: tuple[str, ...], as_json: bool, out: Path | None, cell_timeout: float) -> int:
+def run(lessons: tuple[str, ...], as_json: bool, out: Path | None, cell_timeout: int) -> int:
     """Run lessons from top to bottom without opening them.
 
     They are named by their numbers, or all at once, and run on copies. Each run leaves the
@@ -70,6 +72,12 @@ def run(lessons: tuple[str, ...], as_json: bool, out: Path | None, cell_timeout:
         if one.failure:
             click.echo(f"course: lesson {one.lesson.number}, {one.failure}", err=True)
     return 0 if finished.succeeded else 1
+
+
+def _whole_seconds(seconds: float) -> int:
+    if math.isnan(seconds):
+        raise click.BadParameter("nan is not a number of seconds; take a whole number such as 600.")
+    return math.ceil(seconds)
 
 
 class _Progress:

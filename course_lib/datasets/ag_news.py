@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,8 +92,8 @@ def load_ag_news(
     Raises
     ------
     CourseError
-        When the chosen source is not there or damaged, for more rows than there are, and when the
-        course's home cannot be written.
+        When the chosen source is not there or damaged, for more rows than there are, and when there
+        is no room for temporary files.
     """
     checked_part(part)
     checked_seed(seed)
@@ -163,9 +164,9 @@ def _generated(part: Part, manifest: DataManifest, count: int, seed: int) -> Tex
 
 
 def _read(file: FoundFile, name: str, manifest: DataManifest) -> datasets.Dataset:
-    cache = data_folder(NAME) / "hf" / file.sha256[:8]
     has_header = name == _SAMPLE_FILE
-    with _quiet_library() as library:
+    # The library trusts its cached tables unseen, so they must not outlive the check of the file's digest.
+    with _quiet_library() as library, _temporary_folder() as cache:
         text = library.Value("string")
         columns = {"text": text} if has_header else {"title": text, "description": text}
         try:
@@ -173,7 +174,8 @@ def _read(file: FoundFile, name: str, manifest: DataManifest) -> datasets.Datase
                 "csv",
                 data_files=str(file.path),
                 split="train",
-                cache_dir=str(cache),
+                cache_dir=cache,
+                keep_in_memory=True,
                 features=library.Features({"label": library.Value("int64"), **columns}),
                 column_names=None if has_header else ["label", *columns],
                 na_filter=False,
@@ -185,9 +187,10 @@ def _read(file: FoundFile, name: str, manifest: DataManifest) -> datasets.Datase
                 fn_kwargs={"prefix": _ID_PREFIXES[name]},
                 remove_columns=published.column_names,
                 features=_features(list(manifest.label_map)),
+                keep_in_memory=True,
             )
         except (OSError, library.exceptions.DatasetGenerationError) as error:
-            raise cannot_write(cache, _first_os_error(error)) from error
+            raise cannot_write(Path(cache), _first_os_error(error)) from error
     return dataset
 
 
@@ -215,6 +218,18 @@ def _features(topics: list[str]) -> Any:
                 "sample_id": library.Value("string"),
             }
         )
+
+
+@contextlib.contextmanager
+def _temporary_folder() -> Iterator[str]:
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="course-ag-news-", ignore_cleanup_errors=True)
+            )
+        except OSError as error:
+            raise cannot_write(Path(error.filename or tempfile.gettempdir()), error) from error
+        yield folder
 
 
 @contextlib.contextmanager

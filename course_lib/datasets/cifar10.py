@@ -252,6 +252,7 @@ def _mirrored(
     index = published_image_folder(
         folder,
         zip_images(file.path, classes),
+        class_names=classes,
         file_count=_MIRROR_IMAGES,
         doing=f"unpacking {NAME}",
         progress=progress,
@@ -274,6 +275,7 @@ def _generated(
     index = published_image_folder(
         folder,
         generate_jpeg_files(part, classes, count, seed),
+        class_names=classes,
         file_count=count,
         doing=f"drawing {NAME} ({part})",
         progress=progress,

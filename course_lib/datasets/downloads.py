@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import shutil
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,6 +21,8 @@ RETRIES = 3
 TIMEOUT_SECONDS = 30.0
 LONGEST_WAIT_FOR_ANOTHER_PROCESS_SECONDS = 3600.0
 _CHUNK_BYTES = 1 << 16
+_LEAST_SECONDS_IN_ALL = 600.0
+_SLOWEST_BYTES_PER_SECOND = 25_000
 _OTHER_WAYS = "use a mirror folder (COURSE_DATA), or choose generated data"
 
 
@@ -68,7 +72,8 @@ def fetch_file(dataset: str, file: PublishedFile, *, progress: bool = True) -> P
 
     The bytes are written under another name and get their own name only when the digest is right;
     of several processes that ask at once, one downloads. After a failed attempt there are
-    3 more, and no attempt waits longer than 30 seconds for the next bytes.
+    3 more, no attempt waits longer than 30 seconds for the next bytes or takes more bytes than were
+    published, and all together end at a limit that even a very slow network keeps.
 
     Parameters
     ----------
@@ -206,29 +211,79 @@ def _download(file: PublishedFile, target: Path, progress: bool) -> None:
         ) from error
 
 
+def longest_seconds(byte_count: int) -> float:
+    """Return how long a download of that size may take, all attempts together."""
+    return _LEAST_SECONDS_IN_ALL + byte_count / _SLOWEST_BYTES_PER_SECOND
+
+
+class _Bounded:
+    """A file open for writing that takes no more bytes than were published, and none after the deadline."""
+
+    def __init__(self, file: Any, byte_count: int, check_time: Callable[[], None]) -> None:
+        self._file = file
+        self._bytes_left = byte_count
+        self._check_time = check_time
+
+    def write(self, payload: bytes) -> int:
+        self._check_time()
+        self._bytes_left -= len(payload)
+        if self._bytes_left < 0:
+            raise ValueError("more bytes than were published")
+        return int(self._file.write(payload))
+
+    def flush(self) -> None:
+        self._file.flush()
+
+
 class _WithProgress:
-    """Pooch's HTTP downloader, with a bar that starts anew at each attempt."""
+    """Pooch's HTTP downloader within bounds, with a bar that starts anew at each attempt."""
 
     def __init__(self, file: PublishedFile, progress: bool) -> None:
         self._file = file
         self._progress = progress
         self._attempts = 0
+        self._deadline = time.monotonic() + longest_seconds(file.bytes)
 
     def __call__(self, url: str, output_file: str, publisher: Any) -> None:
         import pooch
         from tqdm import tqdm
 
+        self._check_time()
         self._attempts += 1
         again = f" (attempt {self._attempts} of {RETRIES + 1})" if self._attempts > 1 else ""
-        with tqdm(
-            desc=self._file.name + again,
-            total=self._file.bytes,
-            unit="B",
-            unit_scale=True,
-            disable=not self._progress,
-        ) as bar:
+        with (
+            tqdm(
+                desc=self._file.name + again,
+                total=self._file.bytes,
+                unit="B",
+                unit_scale=True,
+                disable=not self._progress,
+            ) as bar,
+            Path(output_file).open("wb") as file,
+            contextlib.ExitStack() as stack,
+        ):
             pooch.HTTPDownloader(
                 progressbar=bar if self._progress else False,
                 chunk_size=_CHUNK_BYTES,
                 timeout=TIMEOUT_SECONDS,
-            )(url, output_file, publisher)
+                hooks={"response": lambda response, **_: self._stop_in_time(response, stack)},
+            )(url, _Bounded(file, self._file.bytes, self._check_time), publisher)
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self._deadline:
+            raise CourseError(
+                f"{self._file.name} could not be downloaded within "
+                f"{longest_seconds(self._file.bytes) / 60:.0f} minutes, as {urlsplit(self._file.url).hostname} "
+                "sends too slowly",
+                next_step=f"try again later, {_OTHER_WAYS}",
+            )
+
+    def _stop_in_time(self, response: Any, stack: contextlib.ExitStack) -> None:
+        """End the reading at the deadline, also while a few bytes now and then keep it waiting."""
+        shutdown = getattr(response.raw, "shutdown", None)
+        if shutdown is None:  # urllib3 before 2.3
+            return
+        timer = threading.Timer(max(0.0, self._deadline - time.monotonic()), shutdown)
+        timer.daemon = True
+        timer.start()
+        stack.callback(timer.cancel)

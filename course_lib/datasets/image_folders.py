@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import shutil
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,6 +20,18 @@ from course_lib.files import folder_published_whole
 
 _INDEX_NAME = "index.npz"
 _BYTES_OF_AN_IMAGE_ON_DISK = 4096
+_UNREADABLE = (
+    OSError,
+    ValueError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 @dataclass(frozen=True)
@@ -44,6 +57,7 @@ def published_image_folder(
     target: Path,
     files: Iterable[tuple[str, bytes]],
     *,
+    class_names: Iterable[str],
     file_count: int,
     doing: str,
     progress: bool = True,
@@ -59,6 +73,8 @@ def published_image_folder(
         The folder.
     files : iterable of (str, bytes)
         Relative path, with forward slashes, and content; read only when the folder is not there.
+    class_names : iterable of str
+        The folders in which images may lie.
     file_count : int
         How many there must be.
     doing : str
@@ -69,7 +85,8 @@ def published_image_folder(
     Raises
     ------
     CourseError
-        When the disk has no room, the folder cannot be written, or the number of files differs.
+        When the disk has no room, the folder cannot be written or is damaged, or the number of files
+        differs.
     """
     if not target.is_dir():
         with one_process_at_a_time(target.parent / f".{target.name}.lock", doing, progress=progress):
@@ -79,7 +96,7 @@ def published_image_folder(
                 need_disk_space(target, file_count * _BYTES_OF_AN_IMAGE_ON_DISK)
                 with folder_published_whole(target) as folder:
                     _write(folder, files, file_count, doing, progress)
-    return _read_index(target)
+    return _read_index(target, class_names, file_count)
 
 
 def missing_images(folder: Path, names: NDArray[np.bytes_]) -> list[str]:
@@ -133,12 +150,23 @@ def _write(
     )
 
 
-def _read_index(folder: Path) -> ImageIndex:
+def _read_index(folder: Path, class_names: Iterable[str], file_count: int) -> ImageIndex:
     try:
         with np.load(folder / _INDEX_NAME, allow_pickle=False) as content:
-            return ImageIndex(content["names"], content["checksums"], bytes(content["sha256"][()]).decode())
-    except (OSError, ValueError, KeyError, EOFError) as error:
+            names, checksums = content["names"], content["checksums"]
+            sha256 = content["sha256"].item().decode("ascii")
+    except _UNREADABLE as error:
         raise damaged_folder(folder, f"its {_INDEX_NAME} cannot be read") from error
+    classes = {name.encode("utf-8") for name in class_names}
+    fits = (
+        names.dtype.kind == "S"
+        and checksums.dtype == np.uint32
+        and names.shape == checksums.shape == (file_count,)
+        and all(name.count(b"/") == 2 and name.split(b"/")[1] in classes for name in names.tolist())
+    )
+    if not fits:
+        raise damaged_folder(folder, f"its {_INDEX_NAME} holds something else")
+    return ImageIndex(names, checksums, sha256)
 
 
 def damaged_folder(folder: Path, found: str) -> CourseError:
@@ -159,7 +187,6 @@ def zip_images(archive: Path, class_names: Iterable[str]) -> Iterator[tuple[str,
         When the archive is damaged, or has a member at any other place.
     """
     import re
-    import zipfile
 
     classes = "|".join(re.escape(name) for name in class_names)
     allowed = re.compile(rf"(train|test)/({classes})/\d{{4}}\.jpg")

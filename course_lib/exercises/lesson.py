@@ -13,6 +13,7 @@ from course_lib.exercises.answers import (
     as_kept,
     described,
     is_untouched,
+    plain,
 )
 from course_lib.exercises.feedback import Feedback, Page, Reconciliation, Status
 from course_lib.exercises.marking import mark
@@ -20,6 +21,7 @@ from course_lib.exercises.pages import question_page, questions_page, solution_p
 from course_lib.exercises.predictions import compare, read_prediction
 from course_lib.exercises.progress import Event, Progress, QuestionRecord
 from course_lib.exercises.questions import (
+    ArtefactQuestion,
     PredictionQuestion,
     Question,
     load_questions,
@@ -154,16 +156,20 @@ class LessonExercises:
         question = self.question(qid)
         if isinstance(question, PredictionQuestion):
             return self.predict(qid, answer)
-        if is_untouched(answer):
-            return self._not_counted(question, "not_attempted", f"`{qid}` has no answer yet.")
         try:
-            verdict = mark(question, answer)
+            given = answer if isinstance(question, ArtefactQuestion) else plain(answer)
+            if is_untouched(given):
+                return self._not_counted(question, "not_attempted", f"`{qid}` has no answer yet.")
+            verdict = mark(question, given)
         except UntouchedError as untouched:
             return self._not_counted(question, "not_attempted", str(untouched))
-        except InvalidAnswerError as invalid:
+        except (InvalidAnswerError, CourseError) as invalid:
             return self._not_counted(question, "invalid", str(invalid))
+        except (Exception, SystemExit, GeneratorExit) as error:
+            message = f"The answer could not be marked: it raised {type(error).__name__}."
+            return self._not_counted(question, "invalid", message)
         status: Literal["correct", "wrong"] = "correct" if verdict.correct else "wrong"
-        saved, problem = self._record(question, "attempt", verdict.kept or as_kept(answer), status)
+        saved, problem = self._record(question, "attempt", verdict.kept or as_kept(given), status)
         hints = self._hints(question)
         return Feedback(
             question_id=qid,
@@ -187,10 +193,11 @@ class LessonExercises:
             When this lesson has no such prediction.
         """
         question = self._prediction(qid)
-        if is_untouched(value):
-            return self._not_counted(question, "not_attempted", f"`{qid}` has no guess yet.")
         try:
-            guess = read_prediction(question, value)
+            given = plain(value)
+            if is_untouched(given):
+                return self._not_counted(question, "not_attempted", f"`{qid}` has no guess yet.")
+            guess = read_prediction(question, given)
         except InvalidAnswerError as invalid:
             return self._not_counted(question, "invalid", str(invalid))
         before = self.progress.record(self._key(qid))

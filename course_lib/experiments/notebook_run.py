@@ -77,7 +77,7 @@ def run_lessons(
     lessons: Sequence[Lesson],
     *,
     parent: Path | None = None,
-    cell_timeout_seconds: float = CELL_TIMEOUT_SECONDS,
+    cell_timeout_seconds: int = CELL_TIMEOUT_SECONDS,
     on_cell: OnCell | None = None,
 ) -> Run:
     """Run lessons one after the other, each in a fresh kernel; a failing one does not stop the others.
@@ -91,7 +91,7 @@ def run_lessons(
         What to run.
     parent : Path, optional
         Where the run's folder is made; ``runs/`` in the workbook's folder by default.
-    cell_timeout_seconds : float
+    cell_timeout_seconds : int
         A cell that takes longer is stopped and counts as failed.
     on_cell : callable, optional
         Told of every code cell before it runs, and once more at the end of a lesson.
@@ -99,22 +99,15 @@ def run_lessons(
     Raises
     ------
     CourseError
-        When the run's folder cannot be made.
+        When one of the notebooks is damaged (then none is run), or the run's folder or the
+        temporary copy cannot be made.
     """
+    notebooks = [_read(lesson.notebook) for lesson in lessons]
     folder = new_run_folder(parent or workbook_root() / "runs")
-    with (
-        _removed_unless_finished(folder),
-        tempfile.TemporaryDirectory(prefix="course-run-", ignore_cleanup_errors=True) as temporary,
-    ):
-        working_copy = Path(temporary) / "notebooks"
-        shutil.copytree(
-            notebooks_folder(),
-            working_copy,
-            ignore=shutil.ignore_patterns(".ipynb_checkpoints", "instructor"),
-        )
+    with _removed_unless_finished(folder), _working_copy() as working_copy:
         done = [
-            _run_lesson(lesson, folder, working_copy, cell_timeout_seconds, on_cell or _ignore)
-            for lesson in lessons
+            _run_lesson(lesson, notebook, folder, working_copy, cell_timeout_seconds, on_cell or _ignore)
+            for lesson, notebook in zip(lessons, notebooks, strict=True)
         ]
     return Run(folder, tuple(done))
 
@@ -139,24 +132,63 @@ def _removed_unless_finished(folder: Path) -> Iterator[None]:
         raise
 
 
+@contextlib.contextmanager
+def _working_copy() -> Iterator[Path]:
+    """Give a copy of the notebooks' folder that is removed after the block."""
+    with contextlib.ExitStack() as stack:
+        try:
+            temporary = stack.enter_context(
+                tempfile.TemporaryDirectory(prefix="course-run-", ignore_cleanup_errors=True)
+            )
+            working_copy = Path(temporary) / "notebooks"
+            shutil.copytree(
+                notebooks_folder(),
+                working_copy,
+                ignore=shutil.ignore_patterns(".ipynb_checkpoints", "instructor"),
+            )
+        except shutil.Error as error:
+            source, _, why = error.args[0][0]
+            raise CourseError(
+                f"{source} could not be copied for the run",
+                found=str(why),
+                next_step="remove it if it is no ordinary file, or make room in the temporary folder",
+            ) from error
+        except OSError as error:
+            raise CourseError(
+                "The temporary copy of the notebooks could not be made",
+                found=str(error),
+                next_step="make room in the temporary folder, or set TMPDIR to another one",
+            ) from error
+        yield working_copy
+
+
+def _read(path: Path) -> Any:
+    import nbformat
+
+    try:
+        if not path.is_file():
+            raise ValueError("no ordinary file")
+        notebook = nbformat.read(path, as_version=4)
+        nbformat.validate(notebook)
+    except (OSError, ValueError, TypeError, AttributeError, LookupError, nbformat.ValidationError) as error:
+        raise CourseError(
+            f"{path.name} is not readable as a notebook",
+            found=(str(error).splitlines() or [type(error).__name__])[0],
+            next_step="get a clean copy of it",
+        ) from error
+    return notebook
+
+
 def _ignore(lesson: Lesson, done: int, total: int) -> None:
     return None
 
 
 def _run_lesson(
-    lesson: Lesson, folder: Path, working_copy: Path, cell_timeout_seconds: float, on_cell: OnCell
+    lesson: Lesson, notebook: Any, folder: Path, working_copy: Path, cell_timeout_seconds: int, on_cell: OnCell
 ) -> LessonRun:
     import nbformat
     from nbclient import NotebookClient
 
-    try:
-        notebook = nbformat.read(lesson.notebook, as_version=4)
-    except (OSError, ValueError, nbformat.ValidationError) as error:
-        raise CourseError(
-            f"{lesson.notebook.name} is not readable as a notebook",
-            found=str(error).splitlines()[0],
-            next_step="get a clean copy of it",
-        ) from error
     client = NotebookClient(
         notebook,
         timeout=cell_timeout_seconds,
@@ -190,17 +222,19 @@ def _run_lesson(
     return LessonRun(lesson, executed, time.monotonic() - started, failure)
 
 
-def _run_cell(client: Any, cell: Any, index: int, number: int, timeout_seconds: float) -> CellFailure | None:
+def _run_cell(client: Any, cell: Any, index: int, number: int, timeout_seconds: int) -> CellFailure | None:
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     try:
         client.execute_cell(cell, index, execution_count=number)
     except CellExecutionError as error:
-        text = _ANSI_COLOURS.sub("", str(error.evalue)).strip()
+        # The reply that nbclient quotes knows nothing of an error in showing the cell's last value.
+        shown = next((output for output in reversed(cell.outputs) if output.output_type == "error"), error)
+        text = _ANSI_COLOURS.sub("", str(shown.evalue)).strip()
         message = text.splitlines()[0] if text else "no message"
-        sentence = message if error.ename == "CourseError" else f"{error.ename}: {message}"
+        sentence = message if shown.ename == "CourseError" else f"{shown.ename}: {message}"
     except CellTimeoutError:
-        sentence = f"it ran longer than {timeout_seconds:g} seconds and was stopped"
+        sentence = f"it ran longer than {timeout_seconds} seconds and was stopped"
     except DeadKernelError:
         sentence = "its kernel died, most often for want of memory"
     else:

@@ -10,6 +10,7 @@ import csv
 import io
 import math
 import re
+import stat
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -27,8 +28,14 @@ DELIMITERS = {";": "a semicolon", ",": "a comma", "\t": "a tab", "|": "a vertica
 _HEADER_BYTES = 1 << 20
 _ESCAPED_BYTES = frozenset(map(chr, range(0xDC80, 0xDD00)))
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+# No two parts of this pattern can share digits, so it takes time in proportion to the cell.
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_FIRST_LINE = re.compile(r"[^\r\n]+")
 _LONGEST_CELL_SHOWN = 30
+_LONGEST_LIST_SHOWN = 60
+# The csv module's own limit for one cell; even at four bytes a character it lies within _HEADER_BYTES.
+_LONGEST_HEADER = 131_072
+_OTHER_DELIMITERS_TRIED = 32
 
 
 def read_table(path: Path, manifest: DataManifest, *, required: Required = "all") -> pandas.DataFrame:
@@ -57,7 +64,9 @@ def read_table(path: Path, manifest: DataManifest, *, required: Required = "all"
     ------
     CourseError
         When the file cannot be read, is empty, is no UTF-8, has another delimiter, lacks columns, has a
-        column twice, a line with too few or too many cells, or text where a number belongs.
+        column twice, a line with too few or too many cells, a quotation mark that is not closed, a line
+        break in a described column, text where a number belongs, or a category that the manifest does
+        not list.
     """
     return table_from_bytes(_bytes_of(path), str(path), manifest, required=required)
 
@@ -109,9 +118,16 @@ def table_from_bytes(
 
 
 def _bytes_of(path: Path, limit: int = -1) -> bytes:
-    if path.is_dir():
-        raise CourseError(f"{path} is a folder", expected="a CSV file", next_step="name the file inside it")
     try:
+        mode = path.stat().st_mode
+        if stat.S_ISDIR(mode):
+            raise CourseError(
+                f"{path} is a folder", expected="a CSV file", next_step="name the file inside it"
+            )
+        if not stat.S_ISREG(mode):
+            raise CourseError(
+                f"{path} is a pipe or a device", expected="a CSV file", next_step="save its content as a file"
+            )
         with path.open("rb") as file:
             return file.read(limit)
     except FileNotFoundError as error:
@@ -156,7 +172,7 @@ def _decoded(content: bytes, source: str, *, errors: Literal["strict", "surrogat
 
 def _rows(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank with the number of the line on which it starts."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 1
     try:
         for row in reader:
@@ -171,20 +187,32 @@ def _rows(text: str, delimiter: str, source: str) -> Iterator[tuple[int, list[st
         ) from error
 
 
+def _first_line(text: str, source: str) -> str:
+    """Return the first line that is not blank, which has to hold the whole header."""
+    match = _FIRST_LINE.search(text)
+    line = match[0] if match else ""
+    if len(line) > _LONGEST_HEADER:
+        raise CourseError(
+            f"The first line of {source} is too long for a header",
+            expected=f"at most {_LONGEST_HEADER:,} characters",
+            next_step="check that this is a CSV file and that its lines end",
+        )
+    return line
+
+
 def _header_and_delimiter(
     text: str, source: str, manifest: DataManifest, required: Required
 ) -> tuple[tuple[str, ...], str]:
     known = set(manifest.field_names)
-
-    def header_with(delimiter: str) -> tuple[str, ...]:
-        return tuple(next(_rows(text, delimiter, source))[1])
+    first_line = _first_line(text, source)
 
     def described(delimiter: str) -> int:
-        return len(known.intersection(header_with(delimiter)))
+        # Quotation marks look wrong to a strict reader as long as the delimiter is only tried out.
+        return len(known.intersection(next(csv.reader([first_line], delimiter=delimiter), [])))
 
     delimiter = max(DELIMITERS, key=described)
     if described(delimiter) < min(2, len(known)):
-        _refuse_other_delimiter(text, source, known, described)
+        _refuse_other_delimiter(first_line, source, known, described)
     if described(delimiter) == 0:
         raise CourseError(
             f"The first line of {source} names no column that the manifest of"
@@ -192,23 +220,31 @@ def _header_and_delimiter(
             expected="a header with names such as " + ", ".join(manifest.field_names[:3]),
             next_step="check that the file has a header and that this is its manifest",
         )
-    header = tuple(name or f"unnamed column {place}" for place, name in enumerate(header_with(delimiter), 1))
+    try:
+        names = next(csv.reader([first_line], delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise CourseError(
+            f"The header of {source} cannot be read",
+            expected="column names without line breaks, each quotation mark closed",
+            next_step="correct its first line",
+        ) from error
+    header = tuple(name or f"unnamed column {place}" for place, name in enumerate(names, 1))
     if repeated := [name for name, count in Counter(header).items() if count > 1]:
         raise CourseError(
             f"{source} has a column more than once",
-            found=", ".join(repeated),
+            found=_shortened(", ".join(repeated), _LONGEST_LIST_SHOWN),
             next_step="rename or remove the second one",
         )
     _refuse_missing(header, source, manifest, required)
     return header, delimiter
 
 
-def _refuse_other_delimiter(text: str, source: str, known: set[str], described: Callable[[str], int]) -> None:
-    first_line = text.lstrip("\r\n").splitlines()[0]
-    name_characters = set("".join(known))
-    for character in dict.fromkeys(first_line):
-        if character in name_characters or character in DELIMITERS or character in "\"'\ufeff":
-            continue
+def _refuse_other_delimiter(
+    first_line: str, source: str, known: set[str], described: Callable[[str], int]
+) -> None:
+    no_delimiters = {*"".join(known), *DELIMITERS, *"\"'\ufeff"}
+    others = Counter(character for character in first_line if character not in no_delimiters)
+    for character, _ in others.most_common(_OTHER_DELIMITERS_TRIED):
         if described(character) >= 2:
             raise CourseError(
                 f"{source} has a delimiter that the workbook does not read",
@@ -259,7 +295,9 @@ def _typed(cells: Sequence[str], field: Field, lines: Sequence[int], source: str
     import numpy as np
     import pandas as pd
 
+    _refuse_line_breaks(cells, field, lines, source)
     if field.data_type not in ("integer", "float"):
+        _refuse_other_values(cells, field, lines, source)
         return _as_text(cells)
     whole = field.data_type == "integer"
     numbers: dict[str, float] = {}
@@ -273,6 +311,29 @@ def _typed(cells: Sequence[str], field: Field, lines: Sequence[int], source: str
         numbers[cell] = number
     values = map(numbers.__getitem__, cells)
     return pd.Series(np.fromiter(values, dtype=np.int64 if whole else np.float64, count=len(cells)))
+
+
+def _refuse_line_breaks(cells: Sequence[str], field: Field, lines: Sequence[int], source: str) -> None:
+    for cell in dict.fromkeys(cells):
+        if "\n" in cell or "\r" in cell:
+            raise CourseError(
+                f"Column {field.name} of {source} has a line break inside a cell",
+                found=f"the cell that starts in line {lines[cells.index(cell)]:,}",
+                next_step="look for a quotation mark that is not closed",
+            )
+
+
+def _refuse_other_values(cells: Sequence[str], field: Field, lines: Sequence[int], source: str) -> None:
+    if not field.values:
+        return
+    for cell in dict.fromkeys(cells):
+        if cell not in field.values:
+            raise CourseError(
+                f"Column {field.name} of {source} holds a value that the manifest does not list",
+                expected="one of " + _shortened(", ".join(field.values), _LONGEST_LIST_SHOWN),
+                found=_cell_shown(cell, lines[cells.index(cell)]),
+                next_step="correct the cell",
+            )
 
 
 def _whole_number(cell: str) -> int | None:
@@ -289,10 +350,18 @@ def _number(cell: str) -> float | None:
 
 
 def _no_number(cell: str, expected: str, field: Field, line: int, source: str) -> CourseError:
-    shown = cell if len(cell) <= _LONGEST_CELL_SHOWN else cell[:_LONGEST_CELL_SHOWN] + "..."
     return CourseError(
         f"Column {field.name} of {source} does not hold numbers only",
         expected=expected,
-        found=f"{shown!r} in line {line:,}" if cell else f"an empty cell in line {line:,}",
+        found=_cell_shown(cell, line),
         next_step="correct the cell",
     )
+
+
+def _cell_shown(cell: str, line: int) -> str:
+    shown = repr(_shortened(cell, _LONGEST_CELL_SHOWN)) if cell else "an empty cell"
+    return f"{shown} in line {line:,}"
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[:longest] + "..."

@@ -156,7 +156,8 @@ def lab_server(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iter
                 pytest.fail("Ctrl-C did not stop `course lab`")
 
 
-@pytest.fixture(scope="session")
+# One for each module: while it is open, Playwright keeps an event loop running in the tests' thread.
+@pytest.fixture(scope="module")
 def browser(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[BrowserContext]:
     with sync_playwright() as playwright:
         context = playwright.chromium.launch_persistent_context(

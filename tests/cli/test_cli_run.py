@@ -98,6 +98,62 @@ def test_damaged_notebook_is_one_sentence_and_leaves_no_run(workbook: Any) -> No
     assert workbook.runs() == []
 
 
+@pytest.mark.parametrize(
+    "content",
+    [
+        "[]",
+        "null",
+        "5",
+        '{"cells": 3, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+        '{"cells": [{"cell_type": "code"}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+    ],
+)
+def test_a_notebook_that_is_other_json_is_named_before_any_lesson_runs(workbook: Any, content: str) -> None:
+    workbook.add_notebook("01_first.ipynb", "open('../../ran', 'w')")
+    (workbook.root / "notebooks" / "02_second.ipynb").write_text(content, encoding="utf-8")
+    done = workbook.course("run", "all")
+    assert done.returncode == 2
+    assert "02_second.ipynb is not readable as a notebook" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "lesson 01" not in done.stdout
+    assert workbook.runs() == []
+
+
+def test_an_error_in_showing_a_value_is_told(workbook: Any) -> None:
+    workbook.add_notebook(
+        "01_first.ipynb",
+        "class Odd:\n    def _ipython_display_(self):\n        raise ValueError('not to be shown')\nOdd()",
+    )
+    done = workbook.course("run", "01")
+    assert done.returncode == 1
+    assert "failed: ValueError: not to be shown." in done.stderr
+
+
+@pytest.mark.parametrize("seconds", ["inf", "nan", "0", "-5"])
+def test_a_time_limit_that_is_none_is_refused(workbook: Any, seconds: str) -> None:
+    workbook.add_notebook("01_first.ipynb", "1")
+    done = workbook.course("run", "01", "--cell-timeout", seconds)
+    assert done.returncode == 2
+    assert "cell-timeout" in done.stderr and "Traceback" not in done.stderr
+    assert workbook.runs() == []
+
+
+def test_parts_of_a_second_are_rounded_up(workbook: Any) -> None:
+    workbook.add_notebook("01_first.ipynb", "1")
+    assert workbook.course("run", "01", "--cell-timeout", "20.5").returncode == 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+def test_what_cannot_be_copied_is_named(workbook: Any) -> None:
+    workbook.add_notebook("01_first.ipynb", "1")
+    (workbook.root / "notebooks" / "lost.txt").symlink_to("nowhere")
+    done = workbook.course("run", "01")
+    assert done.returncode == 2
+    assert "lost.txt could not be copied for the run" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert workbook.runs() == []
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signals to send to a process group")
 @pytest.mark.parametrize(("sent", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_stopping_a_run_leaves_nothing_behind(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import threading
 from collections import Counter
@@ -49,13 +50,22 @@ class Publisher:
     def answer(self, handler: BaseHTTPRequestHandler, behaviour: str, count: int) -> None:
         status = {"missing": 404, "second": 500 if count == 1 else 200}.get(behaviour, 200)
         handler.send_response(status)
-        handler.send_header("Content-Length", str(len(CONTENT)))
+        if behaviour != "endless":
+            handler.send_header("Content-Length", str(len(CONTENT)))
         handler.end_headers()
         if status != 200:
             handler.wfile.write(CONTENT)
             return
         if behaviour in ("cut", "cut_once") and (behaviour == "cut" or count == 1):
             handler.wfile.write(CONTENT[: len(CONTENT) * 9 // 10])
+        elif behaviour == "endless":
+            with contextlib.suppress(OSError):
+                while not self.go_on.is_set():
+                    handler.wfile.write(CONTENT)
+        elif behaviour == "drip":
+            with contextlib.suppress(OSError):
+                while not self.go_on.wait(0.02):
+                    handler.wfile.write(b".")
         elif behaviour == "wrong":
             handler.wfile.write(CONTENT[:-1] + b"!")
         elif behaviour in ("stall", "held"):

@@ -172,10 +172,43 @@ def test_one_flipped_bit_is_named_when_the_image_is_read():
         images[position]
 
 
-def test_a_damaged_index_is_said():
-    folder = folder_of(load())
-    (folder / "index.npz").write_bytes(b"PK")
-    with pytest.raises(CourseError, match=r"index\.npz cannot be read"):
+def flipped(content, at):
+    return content[:at] + bytes([content[at] ^ 0xFF]) + content[at + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda content: b"PK",
+        lambda content: b"",
+        lambda content: content[: len(content) // 2],
+        lambda content: flipped(content, 200),
+        lambda content: flipped(content, len(content) // 2),
+    ],
+)
+def test_a_damaged_index_is_said(damage):
+    path = folder_of(load()) / "index.npz"
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(CourseError, match=r"is damaged, found its index\.npz cannot be read"):
+        load()
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"names": np.arange(20)},
+        {"names": np.array([b"train/nothing/0000.jpg"] * 20)},
+        {"names": np.array([b"x"] * 20)},
+        {"checksums": np.zeros(3, np.uint32)},
+        {"sha256": np.arange(3)},
+    ],
+)
+def test_an_index_of_another_kind_is_said(changes):
+    path = folder_of(load()) / "index.npz"
+    with np.load(path) as content:
+        whole = dict(content)
+    np.savez(path, **(whole | changes))
+    with pytest.raises(CourseError, match=r"is damaged, found its index\.npz"):
         load()
 
 
@@ -265,7 +298,12 @@ def test_a_member_outside_its_place_is_refused(tmp_path, name):
         opened.writestr(name, b"x")
     with pytest.raises(CourseError, match="a member that does not belong there"):
         published_image_folder(
-            tmp_path / "out", zip_images(archive, CLASSES), file_count=1, doing="unpacking", progress=False
+            tmp_path / "out",
+            zip_images(archive, CLASSES),
+            class_names=CLASSES,
+            file_count=1,
+            doing="unpacking",
+            progress=False,
         )
     assert not (tmp_path / "out").exists()
     assert not (tmp_path / "evil.jpg").exists()

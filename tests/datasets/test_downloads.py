@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from course_lib.datasets import fetch, fetch_file, find_file
+from course_lib.datasets import downloads, fetch, fetch_file, find_file
 from course_lib.datasets.downloads import RETRIES, official_path, one_process_at_a_time
 from course_lib.errors import CourseError
 from course_lib.manifests import load_manifest
@@ -70,6 +70,7 @@ def test_one_failed_attempt_is_made_up_for(publisher, no_waiting, behaviour):
     [
         ("cut", "the connection to 127.0.0.1 failed or broke off"),
         ("wrong", "arrived from 127.0.0.1 with other bytes than were published"),
+        ("endless", "arrived from 127.0.0.1 with other bytes than were published"),
         ("stall", "the connection to 127.0.0.1 failed or broke off|was silent"),
         ("missing", "found the answer 404"),
     ],
@@ -188,3 +189,10 @@ def test_fetch_gets_every_official_file_of_a_data_set(publisher, monkeypatch):
 def test_fetch_of_an_unknown_data_set_lists_those_there_are():
     with pytest.raises(CourseError, match="ag_news, bank_marketing, cifar10"):
         fetch("mnist")
+
+
+def test_a_server_that_sends_now_and_then_is_given_up_at_the_limit(publisher, no_waiting, monkeypatch):
+    monkeypatch.setattr(downloads, "longest_seconds", lambda _: 0.5)
+    with pytest.raises(CourseError, match="127.0.0.1 sends too slowly"):
+        fetch_file("demo", publisher.file("drip"), progress=False)
+    assert names_in(official_path("demo", publisher.file("drip")).parent) == []

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from numbers import Real
 
 from course_lib.errors import CourseError
-from course_lib.exercises.answers import InvalidAnswerError, described
+from course_lib.exercises.answers import InvalidAnswerError, described, shortened
 from course_lib.exercises.marking.verdict import Verdict
 from course_lib.exercises.questions import NumberQuestion, comparable
 from course_lib.units import Quantity, parse_quantity
 
+_LONGEST_NUMBER = 200
 _WHAT = {
     "bytes": "an amount of data",
     "bytes/s": "an amount of data per second",
@@ -35,10 +36,14 @@ def read_number(answer: object, placeholder: str) -> Quantity:
         raise InvalidAnswerError(
             f'The answer is a number, such as "{placeholder}"; this is a {type(answer).__name__}.'
         )
+    if isinstance(answer, str) and len(answer) > _LONGEST_NUMBER:
+        raise InvalidAnswerError(
+            f'The answer is a number, such as "{placeholder}"; {described(answer)!r} is too long for one.'
+        )
     try:
         return parse_quantity(answer) if isinstance(answer, str) else Quantity(float(answer), "")
     except (CourseError, OverflowError) as error:
-        raise InvalidAnswerError(str(error)) from error
+        raise InvalidAnswerError(shortened(str(error), 400)) from error
 
 
 def mark(question: NumberQuestion, answer: object) -> Verdict:
