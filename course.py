@@ -75,7 +75,9 @@ PROBLEMS = (
     (
         r"NewConnectionError|NameResolutionError|Temporary failure in name resolution|getaddrinfo failed|"
         r"ConnectTimeout|ReadTimeout|Read timed out|ConnectionResetError|ProxyError|ProtocolError|"
-        r"Network is unreachable",
+        r"Network is unreachable|Max retries exceeded|connection error:|"
+        # These are there for every Python; that pip does not see them tells that it saw no index at all.
+        r"No matching distribution found for (?:pip|hatchling)\b",
         "the package index was not reachable; check the network or the proxy (HTTPS_PROXY), and start again",
     ),
     (
@@ -97,6 +99,20 @@ for package in importlib.metadata.distributions():
     files = package.files
     if files is None or not all(file.locate().exists() for file in files if file.suffix != ".pyc"):
         print(package.metadata["Name"] + "==" + package.version)
+"""
+
+
+# Starts the command of the workbook, and says so if the environment lost a part of what was installed.
+START = """
+import runpy
+import sys
+
+try:
+    import course_lib.cli
+
+    runpy.run_module("course_lib.cli", run_name="__main__", alter_sys=True)
+except ImportError as error:
+    sys.exit(f"course.py: {sys.prefix} is damaged ({error}); delete that folder and start again.")
 """
 
 
@@ -397,20 +413,37 @@ def hand_over(arguments: list[str]) -> int:
     search_path = os.pathsep.join([str(SCRIPTS), *filter(None, [os.environ.get("PATH")])])
     environment = {**os.environ, "PYTHONUTF8": "1", "VIRTUAL_ENV": str(VENV), "PATH": search_path}
     # -I: neither the folder this was started in nor PYTHONPATH may stand in for the workbook's packages.
-    command = [str(PYTHON), "-I", "-X", "utf8", "-m", "course_lib.cli", *arguments]
-    if not WINDOWS:
-        os.execve(command[0], command, environment)
-    with subprocess.Popen(command, env=environment) as child:
+    command = [str(PYTHON), "-I", "-X", "utf8", "-c", START, *arguments]
+    try:
+        if not WINDOWS:
+            os.execve(command[0], command, environment)
+        child = subprocess.Popen(command, env=environment)
+    except OSError as error:
+        raise SetupError(
+            f"{PYTHON} could not be started ({error.strerror}); delete {VENV} and start again"
+        ) from error
+    with child:
         while True:
             with contextlib.suppress(KeyboardInterrupt):
                 return child.wait()
 
 
+def show_help() -> int:
+    """Print the help; a reader that goes away early, such as head, is no trouble."""
+    try:
+        print(HELP, end="", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
 def main(arguments: list[str]) -> int:
     """Set up, then run the command; return the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     if not arguments or arguments[0] in ("-h", "--help", "help"):
-        print(HELP, end="")
-        return 0
+        return show_help()
     if arguments == ["commands"]:
         arguments = ["--help"]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

@@ -51,9 +51,18 @@ def write_atomically(path: Path, content: str | bytes) -> Path:
     Raises
     ------
     CourseError
-        When the folder or the disk does not take the file; what was there stays.
+        When the folder or the disk does not take the file, or the text has characters that UTF-8 does
+        not know; what was there stays.
     """
-    payload = content.encode("utf-8") if isinstance(content, str) else content
+    try:
+        payload = content.encode("utf-8") if isinstance(content, str) else content
+    except UnicodeEncodeError as error:
+        raise CourseError(
+            f"{path} could not be written",
+            expected="text that UTF-8 can hold",
+            found=f"{content[error.start]!r} at character {error.start + 1:,}",
+            next_step="replace this character",
+        ) from error
     aside: Path | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -48,10 +48,15 @@ def course_home() -> Path:
 
     ``COURSE_HOME`` decides; without it ``.course`` in the workbook's folder, or the user's data
     folder where only the package is installed. The folder may not exist yet.
+
+    Raises
+    ------
+    CourseError
+        When the variable names a folder that cannot be found out.
     """
     chosen = os.environ.get("COURSE_HOME", "").strip()
     if chosen:
-        return Path(chosen).expanduser().resolve()
+        return _resolved("COURSE_HOME", chosen)
     if in_checkout():
         return _PACKAGE.parent / ".course"
     import platformdirs
@@ -65,13 +70,17 @@ def mirror_folder() -> Path | None:
     Raises
     ------
     CourseError
-        When the variable names something that is not a folder.
+        When the variable names something that is not a folder, or that cannot be looked at.
     """
     chosen = os.environ.get("COURSE_DATA", "").strip()
     if not chosen:
         return None
-    folder = Path(chosen).expanduser().resolve()
-    if not folder.is_dir():
+    folder = _resolved("COURSE_DATA", chosen)
+    try:
+        found = folder.is_dir()
+    except OSError as error:
+        raise _cannot_use("COURSE_DATA", chosen, error) from error
+    if not found:
         raise CourseError(
             "COURSE_DATA does not name a folder",
             expected="the folder of a data mirror",
@@ -79,3 +88,20 @@ def mirror_folder() -> Path | None:
             next_step="correct the variable, or unset it to use generated data",
         )
     return folder
+
+
+def _resolved(variable: str, chosen: str) -> Path:
+    try:
+        return Path(chosen).expanduser().resolve()
+    except (OSError, RuntimeError) as error:
+        # An unknown user after "~" is a RuntimeError and so, before Python 3.13, are links in a ring.
+        raise _cannot_use(variable, chosen, error) from error
+
+
+def _cannot_use(variable: str, chosen: str, error: OSError | RuntimeError) -> CourseError:
+    reason = error.strerror if isinstance(error, OSError) else None
+    return CourseError(
+        f"{variable} does not name a folder that can be used",
+        found=f"{chosen} ({(reason or str(error)).rstrip('.')})",
+        next_step="correct the variable or unset it",
+    )

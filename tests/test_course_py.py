@@ -194,6 +194,51 @@ def test_second_start_runs_no_pip(ready: Checkout) -> None:
     assert before and ready.pip_calls() == before
 
 
+def test_a_package_that_is_gone_ends_in_one_sentence(ready: Checkout) -> None:
+    (package,) = ready.venv.rglob("course_lib")
+    (package / "cli" / "__main__.py").write_text("import click_that_is_gone\n", encoding="utf-8")
+    done = ready.course("doctor")
+    assert done.returncode == 1
+    assert "is damaged (No module named 'click_that_is_gone'); delete that folder" in done.stderr
+    shutil.rmtree(package)
+    done = ready.course("doctor")
+    assert "is damaged (No module named" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no executable bit")
+def test_a_python_that_cannot_be_started_ends_in_one_sentence(ready: Checkout) -> None:
+    python = ready.venv / "bin" / "python"
+    stamp = json.loads((ready.venv / "course-setup.json").read_text(encoding="utf-8"))
+    python.unlink()
+    python.write_text("", encoding="utf-8")
+    stamp["python"] = str(python)
+    (ready.venv / "course-setup.json").write_text(json.dumps(stamp), encoding="utf-8")
+    done = ready.course("doctor")
+    assert done.returncode == 2
+    assert "could not be started (Permission denied); delete" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_a_terminal_without_the_folder_s_letters_is_no_trouble(checkout: Checkout) -> None:
+    (checkout.root / ".course").write_text("a file where the folder should be", encoding="utf-8")
+    command = checkout.command("lab")
+    command["env"]["PYTHONIOENCODING"] = "ascii"
+    done = subprocess.run(**command, capture_output=True, timeout=300)
+    assert done.returncode == 2
+    assert "copy the workbook to a folder of your own" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="closed pipes are reported differently on Windows")
+def test_help_into_a_closed_pipe_is_quiet(checkout: Checkout) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(**checkout.command("--help"), stdout=writer, stderr=subprocess.PIPE, timeout=300)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_test_brings_its_extra_and_lab_keeps_it(ready: Checkout) -> None:
     handed_over(ready.course("test"))
     assert ready.pip_calls()[-1][-1] == ".[test]"
@@ -298,6 +343,7 @@ def test_two_starts_at_once_install_once(checkout: Checkout) -> None:
             "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device",
             "disk is full",
         ),
+        ("ERROR: No matching distribution found for hatchling>=1.24", "package index was not reachable"),
         ("ERROR: No matching distribution found for torch<2.15,>=2.6", "no set of packages for this Python"),
         ("ERROR: something new", "its last lines above say why"),
     ],

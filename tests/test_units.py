@@ -224,3 +224,16 @@ def test_samples_without_bytes_have_no_rate() -> None:
 
 def test_the_examples_in_the_docstrings_hold() -> None:
     assert doctest.testmod(course_lib.units).failed == 0
+
+
+@pytest.mark.parametrize("written", ["e5", "E3", "e5 GB", "+e1", "-E2", ".e1", "+", "."])
+def test_an_exponent_alone_is_no_number(written: str) -> None:
+    with pytest.raises(CourseError, match="No number"):
+        parse_quantity(written)
+
+
+def test_whole_numbers_beyond_every_float_are_refused() -> None:
+    for length in (400, 5_000):
+        for say in (format_bytes, format_rate, format_seconds, lambda n: Quantity(n, "B")):
+            with pytest.raises(CourseError, match="more than 300 digits"):
+                say(10**length)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
 import signal
 import sys
@@ -30,6 +32,19 @@ WRONG_INPUT = 2
 INTERRUPTED = 130
 TERMINATED = 143
 
+_FORESEEABLE = {
+    errno.EACCES: "check its permissions",
+    errno.EPERM: "check its permissions",
+    errno.EROFS: "choose a place that you may write to",
+    errno.ENOENT: "check that the file and the folder you work in still exist",
+    errno.ENOTDIR: "check the name",
+    errno.EISDIR: "name a file, not a folder",
+    errno.ELOOP: "check the symbolic links",
+    errno.ENAMETOOLONG: "use a shorter name",
+    errno.ENOSPC: "free some disk space and try again",
+}
+# pathlib has no errors of their own for an unknown user after "~" and for links in a ring.
+_FORESEEABLE_WORDS = ("home directory", "Symlink loop")
 _FOLDER_VARIABLES = ("COURSE_DATA", "COURSE_HOME", "COURSE_RUN_DIR")
 
 
@@ -61,6 +76,7 @@ for command in (doctor, lab, run, data, split, leakage, custody, progress, noteb
 def main() -> NoReturn:
     """Run the command line and end the process with its status: 0, 1 (no), 2 (bad input) or 130."""
     _prepare_process()
+    output = sys.stdout
     try:
         status = course.main(prog_name="course", standalone_mode=False)
         sys.stdout.flush()
@@ -74,8 +90,27 @@ def main() -> NoReturn:
     except (click.Abort, KeyboardInterrupt):
         _end(INTERRUPTED, "stopped.")
     except BrokenPipeError:
-        _silence_closed_output()
+        _silence_outputs()
         _end(0)
+    except SystemExit:
+        # click answers a reader that went away with another output and status 1, as if the answer were no.
+        if sys.stdout is not output:
+            _silence_outputs()
+            _end(0)
+        raise
+    except OSError as error:
+        if error.errno not in _FORESEEABLE:
+            raise
+        what = (
+            f"{error.filename} cannot be used"
+            if error.filename
+            else "The output, a file or a folder cannot be used"
+        )
+        _end_without_output(CourseError(what, found=error.strerror, next_step=_FORESEEABLE[error.errno or 0]))
+    except RuntimeError as error:
+        if not any(words in str(error) for words in _FORESEEABLE_WORDS):
+            raise
+        _end(WRONG_INPUT, str(CourseError(str(error).rstrip("."), next_step="correct the path")))
     sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -84,9 +119,15 @@ def _prepare_process() -> None:
     for name in _FOLDER_VARIABLES:
         chosen = os.environ.get(name, "").strip()
         if chosen:
-            os.environ[name] = str(Path(chosen).expanduser().absolute())
+            # What cannot be made absolute is refused by name where the folder is needed.
+            with contextlib.suppress(OSError, RuntimeError):
+                os.environ[name] = str(Path(chosen).expanduser().absolute())
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))
     warnings.showwarning = _say_warning
+    for name in ("stdout", "stderr"):
+        # Python has no stream at all where a person closed it.
+        if getattr(sys, name) is None:
+            setattr(sys, name, io.StringIO())
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
@@ -105,10 +146,24 @@ def _say_warning(
 
 def _end(status: int, sentence: str = "") -> NoReturn:
     if sentence:
-        print(f"course: {sentence}", file=sys.stderr)
+        try:
+            print(f"course: {sentence}", file=sys.stderr)
+        except OSError:
+            _silence_outputs()
     sys.exit(status)
 
 
-def _silence_closed_output() -> None:
+def _end_without_output(error: CourseError) -> NoReturn:
+    """Say what is wrong, then drop what the output may not have taken: a full disk would refuse it again."""
+    with contextlib.suppress(OSError):
+        print(f"course: {error}", file=sys.stderr)
+    _silence_outputs()
+    sys.exit(WRONG_INPUT)
+
+
+def _silence_outputs() -> None:
     """Keep Python from complaining at its exit about a reader that went away, such as ``head``."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, OSError, ValueError):
+            os.dup2(nowhere, stream.fileno())

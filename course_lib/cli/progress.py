@@ -51,9 +51,17 @@ def show(as_json: bool) -> None:
         _print(questions)
 
 
+def _readable_name(context: click.Context, parameter: click.Parameter, name: str) -> str:
+    try:
+        name.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise click.BadParameter("the name has bytes that are no text in UTF-8") from error
+    return name
+
+
 @progress.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--learner", default="", help="A name to put into the file.")
+@click.option("--learner", default="", callback=_readable_name, help="A name to put into the file.")
 def export(file: Path, learner: str) -> None:
     """Write all progress into one file that can be handed in.
 

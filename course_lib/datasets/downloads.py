@@ -273,8 +273,8 @@ class _WithProgress:
         if time.monotonic() > self._deadline:
             raise CourseError(
                 f"{self._file.name} could not be downloaded within "
-                f"{longest_seconds(self._file.bytes) / 60:.0f} minutes, as {urlsplit(self._file.url).hostname} "
-                "sends too slowly",
+                f"{longest_seconds(self._file.bytes) / 60:.0f} minutes, as "
+                f"{urlsplit(self._file.url).hostname} sends too slowly",
                 next_step=f"try again later, {_OTHER_WAYS}",
             )
 

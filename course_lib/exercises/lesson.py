@@ -14,6 +14,7 @@ from course_lib.exercises.answers import (
     described,
     is_untouched,
     plain,
+    shortened,
 )
 from course_lib.exercises.feedback import Feedback, Page, Reconciliation, Status
 from course_lib.exercises.marking import mark
@@ -164,7 +165,7 @@ class LessonExercises:
         except UntouchedError as untouched:
             return self._not_counted(question, "not_attempted", str(untouched))
         except (InvalidAnswerError, CourseError) as invalid:
-            return self._not_counted(question, "invalid", str(invalid))
+            return self._not_counted(question, "invalid", shortened(str(invalid), 1000))
         except (Exception, SystemExit, GeneratorExit) as error:
             message = f"The answer could not be marked: it raised {type(error).__name__}."
             return self._not_counted(question, "invalid", message)
@@ -200,16 +201,19 @@ class LessonExercises:
             guess = read_prediction(question, given)
         except InvalidAnswerError as invalid:
             return self._not_counted(question, "invalid", str(invalid))
+        except (Exception, SystemExit, GeneratorExit) as error:
+            message = f"The guess could not be read: it raised {type(error).__name__}."
+            return self._not_counted(question, "invalid", message)
         before = self.progress.record(self._key(qid))
         if before is not None and before.measured_utc and before.predicted is not None:
-            message = f"Your guess from before the measurement, {before.predicted}, stays on record."
+            message = f"Your first guess, {before.predicted}, stays on record."
             return Feedback(qid, question.title, "recorded", message, saved=True, save_problem=self.problem)
         saved, problem = self._record(question, "prediction", guess)
         return Feedback(
             qid,
             question.title,
             "recorded",
-            f"Your guess is {guess}. Now run it.",
+            f"Your guess is {guess}. Now run the cells below.",
             saved=saved,
             save_problem=problem,
         )
@@ -227,7 +231,8 @@ class LessonExercises:
         Raises
         ------
         CourseError
-            When this lesson has no such prediction, or the measured value cannot be read.
+            When this lesson has no such prediction, or the measured value or the guess on record
+            cannot be read.
         """
         question = self._prediction(qid)
         if is_untouched(measured):

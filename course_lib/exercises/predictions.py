@@ -50,7 +50,7 @@ def compare(question: PredictionQuestion, predicted: object, measured: object) -
     Raises
     ------
     CourseError
-        When the measurement cannot be read; that is the notebook's fault, not the learner's.
+        When the measurement cannot be read, which is the notebook's fault, or the guess on record cannot.
     """
     try:
         if question.options:
@@ -87,13 +87,24 @@ def _compare_numbers(question: PredictionQuestion, predicted: object, measured: 
     shown = _shown(measured.base, kind)
     if predicted is None:
         return Comparison("", shown, "", _NO_GUESS)
-    guess = read_number(predicted, question.placeholder)
+    guess = _guess_on_record(question, predicted)
     tolerance = parse_quantity(question.close_within)
     allowed = tolerance.base * abs(measured.base) if tolerance.dimension == "ratio" else tolerance.base
     step = measured.base - guess.base
     apart = question.lower if step < 0 else question.higher
     message = question.close if abs(step) <= allowed else apart
     return Comparison(str(predicted), shown, _step(guess.base, measured.base, kind), message)
+
+
+def _guess_on_record(question: PredictionQuestion, predicted: object) -> Quantity:
+    try:
+        return read_number(predicted, question.placeholder)
+    except InvalidAnswerError as error:
+        raise CourseError(
+            f"The guess on record for {question.id!r} could not be read",
+            found=str(error),
+            next_step=f'write it again with exercises.predict("{question.id}", ...)',
+        ) from error
 
 
 def _base_unit(kind: Quantity) -> str:

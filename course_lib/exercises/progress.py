@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import stat
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -17,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 import course_lib
 from course_lib.errors import CourseError
+from course_lib.exercises.answers import as_kept, described
 from course_lib.files import cannot_write, write_atomically
 from course_lib.paths import course_home
 
@@ -163,13 +165,26 @@ class Progress:
         tuple of bool and str
             Whether it is on the disk, and one sentence when something happened to the file ("" if not).
         """
-        self._waiting.append((event, _now()))
+        utc = _now()
+        try:
+            kept = replace(
+                event,
+                question=described(event.question),
+                kind=described(event.kind),
+                answer=as_kept(event.answer),
+            )
+            alone = ProgressFile()
+            _add(alone, kept, utc)
+            _as_text(alone)
+        except (CourseError, ValueError) as error:
+            return False, f"This answer could not be put on record: {described(str(error))}"
+        self._waiting.append((kept, utc))
         try:
             with self._locked():
                 state = self._read()
                 for waiting, utc in self._waiting:
                     _add(state, waiting, utc)
-                write_atomically(self.path, state.model_dump_json(indent=1) + "\n")
+                write_atomically(self.path, _as_text(state))
                 self._remembered = state
                 self._waiting.clear()
         except CourseError as error:
@@ -196,33 +211,30 @@ class Progress:
         Raises
         ------
         CourseError
-            When the file cannot be written, or when something else than an export stands there.
+            When the file cannot be written, when something else than an export stands there, or when that
+            export has another learner's name or answers that this one lacks.
         """
+        learner = as_kept(str(learner))
         target = Path(path).expanduser()
         if target.is_dir():
             target = target / "my_progress.json"
-        if target.exists():
-            try:
-                verify_export(target)
-            except CourseError as error:
-                raise CourseError(
-                    f"{target} is there already and is not an export of this workbook",
-                    next_step="choose another name",
-                ) from error
+        state = self._state()
+        if _is_there(target):
+            _check_replaceable(target, learner, state.questions)
         content = {
             "format": _EXPORT_FORMAT,
             "version": _VERSION,
             "workbook_version": course_lib.__version__,
             "learner": learner,
             "exported_utc": _now(),
-            "questions": self._state().model_dump(mode="json")["questions"],
+            "questions": state.model_dump(mode="json")["questions"],
         }
         content["sha256"] = _digest(content)
         return write_atomically(target, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
     def _state(self) -> ProgressFile:
         """Return the file's records with those that wait to be written."""
-        if not self._is_there():
+        if not self._remembered.questions and not _is_there(self.path):
             state = ProgressFile()
         else:
             try:
@@ -235,16 +247,12 @@ class Progress:
             _add(state, waiting, utc)
         return state
 
-    def _is_there(self) -> bool:
-        try:
-            return self.path.exists()
-        except OSError:
-            return True
-
     def _read_without_lock(self, reason: CourseError) -> ProgressFile:
         """Read where no lock can be had, for example in a read-only folder; nothing is moved then."""
         try:
-            return self._parse()
+            if (found := self._parse()) is not None:
+                return found
+            self.problem = str(reason) if self._remembered.questions else self.problem
         except _DamagedError:
             self.problem = f"{self.path} is damaged, and {str(reason)[0].lower()}{str(reason)[1:]}"
         except CourseError as error:
@@ -270,11 +278,12 @@ class Progress:
         finally:
             lock.release()
 
-    def _parse(self) -> ProgressFile:
+    def _parse(self) -> ProgressFile | None:
+        """Return what the file holds, None when there is none."""
         try:
-            content = json.loads(self.path.read_bytes())
+            content = json.loads(_regular_bytes(self.path))
         except FileNotFoundError:
-            return ProgressFile()
+            return None
         except OSError as error:
             raise CourseError(
                 f"{self.path} could not be read",
@@ -292,22 +301,34 @@ class Progress:
                 next_step="update the workbook",
             )
         try:
-            return ProgressFile.model_validate(content)
-        except ValidationError as error:
+            found = ProgressFile.model_validate(content)
+            _as_text(found)
+        except (ValidationError, RecursionError, CourseError) as error:
             raise _DamagedError from error
+        return found
 
     def _read(self) -> ProgressFile:
-        """Read the file under the lock; a damaged one is set aside, and a fresh one begun."""
+        """Read the file under the lock; a damaged or vanished one is begun afresh with what is remembered."""
         try:
-            return self._parse()
+            found = self._parse()
         except _DamagedError:
             aside = self._set_aside()
+            happened = (
+                f"{self.path.name} was damaged: it was set aside as {aside.name}, with all its bytes, "
+                f"and a fresh one was begun in {self.path.parent}."
+            )
+        else:
+            if found is not None:
+                return found
+            if not self._remembered.questions:
+                return ProgressFile()
+            happened = (
+                f"{self.path.name} was no longer in {self.path.parent}: what this kernel still knew was "
+                "written into a new one. To begin again, stop the kernel before you delete the file."
+            )
         fresh = self._remembered.model_copy(deep=True)
-        write_atomically(self.path, fresh.model_dump_json(indent=1) + "\n")
-        self._notice = self.problem = (
-            f"{self.path.name} was damaged: it was set aside as {aside.name}, with all its bytes, "
-            f"and a fresh one was begun in {self.path.parent}."
-        )
+        write_atomically(self.path, _as_text(fresh))
+        self._notice = self.problem = happened
         return fresh
 
     def _set_aside(self) -> Path:
@@ -325,6 +346,74 @@ class Progress:
         return aside
 
 
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:
+        return True
+
+
+def _regular_bytes(path: Path) -> bytes:
+    """Return a file's bytes; a pipe or a device, which may never end, is refused."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(f"{path.name} is not a regular file")
+    return path.read_bytes()
+
+
+def _as_text(state: ProgressFile) -> str:
+    """Return the content of the progress file.
+
+    Raises
+    ------
+    CourseError
+        When it holds something that JSON or UTF-8 cannot.
+    """
+    try:
+        text = state.model_dump_json(indent=1) + "\n"
+        text.encode("utf-8")
+    except (ValueError, TypeError, RecursionError) as error:
+        raise CourseError(
+            "The progress could not be turned into JSON", found=described(str(error))
+        ) from error
+    return text
+
+
+def _check_replaceable(target: Path, learner: str, questions: dict[str, QuestionRecord]) -> None:
+    """Raise CourseError unless ``target`` is an export that loses nothing when a new one replaces it."""
+    try:
+        there = verify_export(target)
+    except CourseError as error:
+        raise CourseError(
+            f"{target} is there already and is not an export of this workbook",
+            next_step="choose another name",
+        ) from error
+    if there.learner and there.learner != learner:
+        raise CourseError(
+            f"{target} is there already and is the export of another learner",
+            expected=repr(learner) if learner else "no name",
+            found=repr(described(there.learner)),
+            next_step="choose another name",
+        )
+    lost = [name for name, old in there.questions.items() if _loses(old, questions.get(name))]
+    if lost:
+        raise CourseError(
+            f"{target} is there already and holds answers that your progress lacks",
+            found=described(", ".join(lost)),
+            next_step="choose another name",
+        )
+
+
+def _loses(old: QuestionRecord, new: QuestionRecord | None) -> bool:
+    """Tell whether something in ``old`` is not in ``new``, other than attempts too old to be kept."""
+    if new is None or new.attempts < old.attempts:
+        return True
+    oldest_kept = new.history[0].utc if len(new.history) == _HISTORY_KEPT else ""
+    if any(attempt.utc >= oldest_kept and attempt not in new.history for attempt in old.history):
+        return True
+    marks = ("solved_utc", "solution_opened_utc", "predicted_utc", "measured_utc")
+    return any(getattr(old, mark) and not getattr(new, mark) for mark in marks)
+
+
 def _digest(content: dict[str, Any]) -> str:
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(canonical.encode("ascii")).hexdigest()
@@ -340,7 +429,7 @@ def verify_export(path: str | Path) -> VerifiedExport:
     """
     target = Path(path).expanduser()
     try:
-        content = json.loads(target.read_bytes())
+        content = json.loads(_regular_bytes(target))
     except OSError as error:
         raise CourseError(f"{target} could not be read", found=error.strerror or str(error)) from error
     except (ValueError, RecursionError) as error:
@@ -350,18 +439,22 @@ def verify_export(path: str | Path) -> VerifiedExport:
             f"{target} is not a progress export",
             expected="a file written by exercises.progress.export(...)",
         )
-    written = content.pop("sha256", None)
-    if written != _digest(content):
+    written = described(content.pop("sha256", None))
+    try:
+        digest = _digest(content)
+    except RecursionError as error:
+        raise CourseError(f"{target} is not a progress export", found="values nested too deeply") from error
+    if written != digest:
         raise CourseError(
             f"{target} was changed after it was exported",
             expected=f"sha256 {written}",
-            found=f"sha256 {_digest(content)}",
+            found=f"sha256 {digest}",
             next_step="ask for a fresh export",
         )
     try:
         questions = ProgressFile.model_validate({"questions": content["questions"]}).questions
         return VerifiedExport(str(content["learner"]), str(content["exported_utc"]), questions)
-    except (KeyError, ValidationError) as error:
+    except (KeyError, ValidationError, RecursionError) as error:
         raise CourseError(
             f"{target} cannot be read by this version of the workbook",
             expected=f"export version {_VERSION}",

@@ -184,7 +184,12 @@ def _ignore(lesson: Lesson, done: int, total: int) -> None:
 
 
 def _run_lesson(
-    lesson: Lesson, notebook: Any, folder: Path, working_copy: Path, cell_timeout_seconds: int, on_cell: OnCell
+    lesson: Lesson,
+    notebook: Any,
+    folder: Path,
+    working_copy: Path,
+    cell_timeout_seconds: int,
+    on_cell: OnCell,
 ) -> LessonRun:
     import nbformat
     from nbclient import NotebookClient

@@ -89,7 +89,7 @@ class AvailabilityAudit:
         """Return the audit in one sentence."""
         refused = self.not_usable + self.undescribed
         return (
-            f"For a decision {self.at_title}, {len(self.usable)} fields are usable; "
+            f"For a decision {self.at_title}: usable fields: {len(self.usable)}; "
             f"doubtful: {_listed(self.doubtful)}; not usable: {_listed(refused)}."
         )
 

@@ -212,6 +212,8 @@ def _header_and_delimiter(
 
     delimiter = max(DELIMITERS, key=described)
     if described(delimiter) < min(2, len(known)):
+        if first_line.count('"') % 2:
+            raise _unreadable_header(source)
         _refuse_other_delimiter(first_line, source, known, described)
     if described(delimiter) == 0:
         raise CourseError(
@@ -223,11 +225,7 @@ def _header_and_delimiter(
     try:
         names = next(csv.reader([first_line], delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise CourseError(
-            f"The header of {source} cannot be read",
-            expected="column names without line breaks, each quotation mark closed",
-            next_step="correct its first line",
-        ) from error
+        raise _unreadable_header(source) from error
     header = tuple(name or f"unnamed column {place}" for place, name in enumerate(names, 1))
     if repeated := [name for name, count in Counter(header).items() if count > 1]:
         raise CourseError(
@@ -237,6 +235,14 @@ def _header_and_delimiter(
         )
     _refuse_missing(header, source, manifest, required)
     return header, delimiter
+
+
+def _unreadable_header(source: str) -> CourseError:
+    return CourseError(
+        f"The header of {source} cannot be read",
+        expected="column names without line breaks, each quotation mark closed",
+        next_step="correct its first line",
+    )
 
 
 def _refuse_other_delimiter(

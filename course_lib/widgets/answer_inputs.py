@@ -89,7 +89,7 @@ class ChoiceInput:
 
         self._options = options
         self.widget = widgets.RadioButtons(
-            options=[(unmarked(option.text), option.id) for option in options],
+            options=[(_lettered(option), option.id) for option in options],
             value=None,
             description=title,
             layout=widgets.Layout(width="100%"),
@@ -116,7 +116,7 @@ class SeveralInput:
         self._options = options
         self.boxes = {
             option.id: widgets.Checkbox(
-                description=unmarked(option.text), indent=False, layout=widgets.Layout(width="100%")
+                description=_lettered(option), indent=False, layout=widgets.Layout(width="100%")
             )
             for option in options
         }
@@ -197,7 +197,8 @@ class OrderInput:
     def _show(self) -> None:
         texts = {item.id: item.text for item in self._items}
         for place, (label, name) in enumerate(zip(self._places, self._order, strict=True)):
-            label.value = f"<strong>{place + 1}.</strong> {markdown_html(texts[name], inline=True)}"
+            letter = f" ({name})" if len(name) == 1 else ""
+            label.value = f"<strong>{place + 1}.</strong> {markdown_html(texts[name], inline=True)}{letter}"
 
 
 class MatchInput:
@@ -297,6 +298,12 @@ class ArtefactInput:
 
     def restore(self, answer: Any) -> None:
         """Leave the artefact where it is: only its digest was kept."""
+
+
+def _lettered(option: Option) -> str:
+    """Return an option's text after its letter, by which the reply names it."""
+    words = unmarked(option.text)
+    return f"{option.id}. {words}" if len(option.id) == 1 else words
 
 
 def _options(answer: Any, options: tuple[Option, ...]) -> list[Option]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from numbers import Real
@@ -95,6 +96,10 @@ class NumberControl:
             In one sentence, when it is not a number, not whole where it must be, or outside the ends.
         """
         number = self._parsed(value) if isinstance(value, str) else value
+        if isinstance(number, int) and abs(number) > sys.float_info.max:
+            # Neither a float nor, with thousands of digits, a text can be made of it.
+            value = f"{'-' if number < 0 else ''}10^{int(math.log10(abs(number)))}"
+            number = math.copysign(sys.float_info.max, number > 0 or -1)
         if not isinstance(number, Real) or isinstance(number, bool) or not math.isfinite(number):
             example = format_number(self.maximum)
             raise CourseError(text("number.not_a_number", label=self.label, found=value, example=example))
@@ -226,7 +231,7 @@ class ChoiceControl:
     Raises
     ------
     CourseError
-        When the value is not among the options.
+        When there are no options, or the value is not among them.
     """
 
     def __init__(self, label: str, options: Sequence[str] | Mapping[str, Any], value: Any = None) -> None:
@@ -236,6 +241,8 @@ class ChoiceControl:
         )
         self._callbacks: list[Callable[[], None]] = []
         self._widget: Any = None
+        if not self.options:
+            raise CourseError(f"The choice {label!r} has no options", next_step="give it at least one")
         self._value = self.checked(next(iter(self.options.values())) if value is None else value)
 
     @property

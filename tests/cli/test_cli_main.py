@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +152,45 @@ def test_progress_shows_attempts(workbook: Any) -> None:
     shown = workbook.course("progress", "show").stdout
     row = next(line for line in shown.splitlines() if "01_first/q1" in line)
     assert row.split() == ["01_first/q1", "choice", "2", "solved"]
+
+
+def _is_one_sentence(done: Any) -> bool:
+    return done.stderr.startswith("course: ") and len(done.stderr.strip().splitlines()) == 1
+
+
+@pytest.mark.skipif(os.name == "nt", reason="arguments are always text on Windows")
+def test_a_name_that_is_no_text_is_refused(workbook: Any, tmp_path: Path) -> None:
+    done = workbook.course("progress", "export", str(tmp_path / "f"), "--learner", os.fsdecode(b"A\xff"))
+    assert done.returncode == 2
+    assert _is_one_sentence(done) and "--learner" in done.stderr
+    assert not (tmp_path / "f").exists()
+
+
+def test_a_folder_of_an_unknown_user_is_one_sentence(workbook: Any) -> None:
+    done = workbook.course("progress", "show", COURSE_HOME="~nosuchuser/x")
+    assert done.returncode == 2 and _is_one_sentence(done)
+
+
+def test_a_file_name_that_is_too_long_is_one_sentence(workbook: Any) -> None:
+    done = workbook.course("progress", "verify", "x" * 300)
+    assert done.returncode == 2 and _is_one_sentence(done)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", ["data show bank_marketing", "data status --json"])
+def test_an_output_that_is_full_is_one_sentence(workbook: Any, words: str) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(**workbook.process(*words.split()), stdout=full, stderr=subprocess.PIPE)
+        assert done.returncode == 2 and _is_one_sentence(done)
+        done = subprocess.run(**workbook.process("rnu"), stderr=full, stdout=subprocess.PIPE)
+        assert done.returncode == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe without a reader")
+@pytest.mark.parametrize("words", ["data show bank_marketing", "data status --json", "--help"])
+def test_a_reader_that_went_away_is_no_trouble(workbook: Any, words: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(**workbook.process(*words.split()), stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")

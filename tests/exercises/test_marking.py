@@ -228,7 +228,7 @@ def test_pairs_say_how_many_are_right_and_name_a_wrong_one() -> None:
     assert mark(MATCH, right).correct
     message = mark(MATCH, {**right, "duration": "before_call"}).message
     assert message.startswith("You sorted 2 of 3")
-    assert "`duration` does not belong to “Text of before_call.”" in message
+    assert "“Text of duration.” does not belong to “Text of before_call.”" in message
     assert message.endswith("it has not ended")
     assert mark(MATCH, {**right, "JOB": "after_call"}).message.startswith("You sorted 2 of 3")
 
@@ -236,8 +236,8 @@ def test_pairs_say_how_many_are_right_and_name_a_wrong_one() -> None:
 @pytest.mark.parametrize(
     ("answer", "says"),
     [
-        ({"age": "before_call"}, "duration, job have no target yet"),
-        ({"age": "before_call", "duration": ..., "job": "after_call"}, "duration has no target yet"),
+        ({"age": "before_call"}, "“Text of duration.”, “Text of job.” have no target yet"),
+        ({"age": "before_call", "duration": ..., "job": "after_call"}, "“Text of duration.” has no target yet"),
         ({"age": "soon", "duration": "after_call", "job": "after_call"}, "'soon' is none of them"),
         ({"agee": "before_call"}, "'agee' is none of them"),
         ({"age": "before_call", "AGE": "after_call"}, "more than once"),

@@ -207,11 +207,12 @@ def test_a_file_of_a_newer_workbook_is_left_alone(course_home: Path) -> None:
     assert exercises.summary().solved == 1
 
 
-def test_a_deleted_file_is_a_fresh_start(course_home: Path) -> None:
+def test_a_deleted_file_is_a_fresh_start_for_the_next_kernel(course_home: Path) -> None:
     exercises = open_exercises("01")
     _solve(exercises)
     exercises.progress.path.unlink()
-    assert exercises.summary().solved == 0
+    assert open_exercises("01").summary().solved == 0
+    assert exercises.summary().solved == 1 and "stop the kernel before" in exercises.problem
 
 
 def test_reading_alone_writes_nothing_and_warns_of_nothing(course_home: Path) -> None:

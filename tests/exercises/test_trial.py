@@ -170,3 +170,16 @@ def _generator(fields: Any, moments: Any, at: Any) -> Any:
 def test_a_generator_is_no_list() -> None:
     feedback = open_exercises("01").submit("usable_fields", _generator)
     assert feedback.status == "wrong" and "a list of names is asked for" in feedback.message
+
+
+def test_prints_reach_the_notebook_after_a_late_end(capsys: pytest.CaptureFixture[str]) -> None:
+    taken: list[Any] = []
+
+    def mine(value: int) -> int:
+        taken.append(sys.stdout)
+        print("during the trial")
+        return value
+
+    assert _run(mine, 1) == 1
+    print("late", file=taken[0], flush=True)
+    assert capsys.readouterr().out == "late\n"

@@ -163,3 +163,31 @@ def test_the_real_rows_give_the_published_figures(mirror):
 def test_the_share_of_yes_in_the_real_rows_drifts_as_published(mirror):
     before, after = yes_share_around_cut(load_bank_marketing().frame["y"], 0.8)
     assert (before, after) == pytest.approx((0.064, 0.308), abs=0.0005)
+
+
+@pytest.mark.parametrize("kind", ["random", "ordered"])
+def test_lists_and_series_of_labels_are_split_as_arrays_are(labels, kind):
+    wanted = split_positions(labels, kind)
+    for other in (labels.tolist(), pandas.Series(labels, index=range(1000, 1000 + len(labels)))):
+        for positions, same in zip(wanted, split_positions(other, kind), strict=True):
+            assert np.array_equal(positions, same)
+
+
+@pytest.mark.parametrize(
+    "strange", [[0, 1, float("nan")] * 20, ["no", "yes"] * 20, [[0, 1], [1]], [[0, 1]] * 20, None, 3]
+)
+def test_labels_that_are_none_are_said(strange):
+    with pytest.raises(CourseError, match="labels cannot be split: expected 0 or 1 for each row"):
+        split_positions(strange, "random")
+
+
+@pytest.mark.parametrize("share", ["0.2", None, float("nan"), True])
+def test_a_share_that_is_no_number_is_said(labels, share):
+    with pytest.raises(CourseError, match="test share must leave rows"):
+        split_positions(labels, "ordered", test_share=share)
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32, "1", 1.5, True])
+def test_a_seed_outside_its_range_is_said(labels, seed):
+    with pytest.raises(CourseError, match="seed is no seed: expected a whole number from 0 to 4,294,967,295"):
+        split_positions(labels, "random", seed=seed)

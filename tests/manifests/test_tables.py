@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +57,7 @@ def test_columns_get_the_types_of_the_manifest(file) -> None:
 
 def test_floats_are_floats_even_when_all_of_them_are_whole(file) -> None:
     manifest = load_manifest("bank_marketing")
-    row = ["4" if field.data_type in ("integer", "float") else "no" for field in manifest.fields]
+    row = [field.values[0] if field.values else "4" for field in manifest.fields]
     frame = read_table(file(_csv([row], manifest.field_names)), manifest)
     assert frame["nr.employed"].dtype == np.float64
     assert frame["age"].dtype == np.int64
@@ -74,16 +75,9 @@ def test_the_form_of_the_file_does_not_change_the_table(file, delimiter, ending,
 
 
 def test_text_stays_as_it_is_written(file) -> None:
-    rows = [list(_ROWS[0])]
-    for place, text in ((1, "NA"), (2, ""), (3, 'say "a;b"\nhere'), (6, " yes")):
-        rows[0][place] = text
-    frame = read_table(file(_csv(rows)), _MANIFEST)
-    assert frame.loc[0, ["job", "marital", "education", "housing"]].tolist() == [
-        "NA",
-        "",
-        'say "a;b"\nhere',
-        " yes",
-    ]
+    texts = ["NA", "", 'say "a;b"\nhere', " yes"]
+    frame = read_table(file(_csv([[*_ROWS[0], *texts]], [*_NAMES, *"abcd"])), _MANIFEST)
+    assert frame.loc[0, list("abcd")].tolist() == texts
 
 
 def test_blank_lines_are_passed_over(file) -> None:
@@ -165,9 +159,80 @@ def test_a_ragged_line_is_named(file, cells: int, found: str) -> None:
 
 
 def test_line_numbers_count_the_lines_inside_quoted_text(file) -> None:
-    rows = [[*_ROWS[0]], _ROWS[1][:5]]
-    rows[0][1] = "two\nlines"
-    assert _refused(file(_csv(rows))).startswith("Line 4 of ")
+    rows = [[*_ROWS[0], "two\nlines"], _ROWS[1][:5]]
+    assert _refused(file(_csv(rows, [*_NAMES, "remark"]))).startswith("Line 4 of ")
+
+
+def test_a_quotation_mark_not_closed_in_the_last_column_swallows_no_rows(file) -> None:
+    good = ";".join(_ROWS[0])
+    lines = [";".join(_NAMES), good, good[:-2] + '"no', *[good] * 1_000]
+    message = _refused(file("\n".join(lines)))
+    assert "line 3: " in message and "quotation mark" in message
+    message = _refused(file("\n".join([*lines, good[:-2] + '"'])))
+    assert "line 3: " in message or "line 3;" in message
+    assert len(message) < 400
+
+
+@pytest.mark.parametrize("column", ["age", "job", "y"])
+@pytest.mark.parametrize("ending", ["\n", "\r"])
+def test_a_line_break_inside_a_described_cell_is_refused(file, column: str, ending: str) -> None:
+    rows = [list(row) for row in _ROWS]
+    rows[1][_NAMES.index(column)] += f"{ending}secret"
+    message = _refused(file(_csv(rows, quoting=csv.QUOTE_ALL)))
+    assert message.startswith(f"Column {column} of ") and "line 3" in message
+    assert "secret" not in message
+
+
+@pytest.mark.parametrize("place", [0, 5, 16])
+def test_a_line_break_in_the_header_is_refused_without_the_rows(file, place: int) -> None:
+    names = list(_NAMES)
+    names[place] = f'"{names[place]}'
+    content = ";".join(names) + "\n" + "\n".join(";".join(row) for row in _ROWS * 100)
+    for ending in ("", '"\n'):
+        message = _refused(file(content + ending))
+        assert "header" in message.lower() and "quotation mark" in message
+        assert len(message) < 300
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "expected"),
+    [
+        ("y", "maybe", "expected one of no, yes, found 'maybe' in line 3"),
+        ("y", "", "expected one of no, yes, found an empty cell in line 3"),
+        ("job", "astronaut", "expected one of admin., blue-collar"),
+        ("marital", "unknown", "expected one of divorced, married, single, found 'unknown' in line 3"),
+        ("housing", "x" * 500, f"found '{'x' * 30}...' in line 3"),
+    ],
+)
+def test_a_category_that_the_manifest_does_not_list_is_refused(file, column, cell, expected) -> None:
+    rows = [list(row) for row in _ROWS]
+    rows[1][_NAMES.index(column)] = cell
+    message = _refused(file(_csv(rows)))
+    assert message.startswith(f"Column {column} of ")
+    assert expected in message
+
+
+def test_text_without_listed_values_may_say_anything(file) -> None:
+    frame = read_table(file('text,label\n"Any words, at all",2\n'), load_manifest("ag_news"))
+    assert frame["text"].tolist() == ["Any words, at all"]
+
+
+@pytest.mark.mirror
+@pytest.mark.parametrize("variant", ["additional-full", "full"])
+def test_published_tables_fit_their_manifests(mirror: Path, variant: str) -> None:
+    from course_lib.datasets import load_bank_marketing
+
+    assert len(load_bank_marketing(variant, source="mirror").frame) in (41_188, 45_211)
+
+
+@pytest.mark.parametrize("variant", ["additional-full", "full"])
+def test_generated_tables_fit_their_manifests(tmp_path: Path, variant: str) -> None:
+    from course_lib.datasets import load_bank_marketing
+
+    path = tmp_path / "generated.csv"
+    frame = load_bank_marketing(variant, source="generated").frame
+    frame.to_csv(path, sep=";", index=False)
+    assert len(read_table(path, load_manifest("bank_marketing", variant))) == len(frame)
 
 
 def test_a_quotation_mark_that_is_not_closed_is_told(file) -> None:
@@ -199,7 +264,7 @@ def test_what_is_no_whole_number_is_refused_by_column_and_line(file, column, cel
 @pytest.mark.parametrize("cell", ["high", "", "inf", "nan", "1e999", "4,857", "0x1A"])
 def test_what_is_no_number_is_refused_by_column_and_line(file, cell: str) -> None:
     manifest = load_manifest("bank_marketing")
-    row = ["4" if field.data_type in ("integer", "float") else "no" for field in manifest.fields]
+    row = [field.values[0] if field.values else "4" for field in manifest.fields]
     row[manifest.field_names.index("euribor3m")] = cell
     with pytest.raises(CourseError, match=r"Column euribor3m of .* in line 2"):
         read_table(file(_csv([row], manifest.field_names)), manifest)
@@ -208,6 +273,33 @@ def test_what_is_no_number_is_refused_by_column_and_line(file, cell: str) -> Non
 def test_a_folder_and_a_missing_file_are_told_apart(tmp_path: Path) -> None:
     assert "is a folder" in _refused(tmp_path)
     assert "no file" in _refused(tmp_path / "nothing.csv")
+
+
+def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
+    assert "cannot be read" in _refused(tmp_path / ("x" * 300))
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")
+        assert "is a pipe or a device" in _refused(tmp_path / "pipe")
+        (tmp_path / "ring").symlink_to(tmp_path / "ring")
+        assert "cannot be read" in _refused(tmp_path / "ring")
+
+
+def test_long_numbers_and_strange_first_lines_end_in_a_sentence(file) -> None:
+    manifest = load_manifest("bank_marketing")
+    row = [field.values[0] if field.values else "4" for field in manifest.fields]
+    row[manifest.field_names.index("euribor3m")] = "1" * 50_000 + "x"
+    with pytest.raises(CourseError, match=r"Column euribor3m"):
+        read_table(file(_csv([row], manifest.field_names)), manifest)
+    strange = "".join(map(chr, range(0x4E00, 0x4E00 + 20_000)))
+    assert "names no column" in _refused(file(strange + "\n1"))
+
+
+@pytest.mark.parametrize("length", [131_073, 2 << 20])
+def test_a_header_that_is_too_long_is_said_to_be(file, length: int) -> None:
+    path = file(_csv().replace("\n", ";" + "x" * length + "\n", 1))
+    assert "too long for a header" in _refused(path)
+    with pytest.raises(CourseError, match="too long for a header"):
+        read_header(path, _MANIFEST)
 
 
 def test_a_header_is_read_without_the_rows(file) -> None:

@@ -131,3 +131,14 @@ def test_few_short_options_are_side_by_side_and_many_are_a_list() -> None:
     few = ChoiceControl("Split", ["random", "ordered"]).widget()
     many = ChoiceControl("Field", [f"field number {number}" for number in range(20)]).widget()
     assert type(few).__name__ == "RadioButtons" and type(many).__name__ == "Dropdown"
+
+
+@pytest.mark.parametrize("value", [10**400, -(10**400), 10**9000], ids=["large", "small", "very large"])
+def test_a_number_beyond_every_float_is_outside(value: int) -> None:
+    with pytest.raises(CourseError, match=r"10\^\d+ is outside"):
+        _number().checked(value)
+
+
+def test_a_choice_needs_options() -> None:
+    with pytest.raises(CourseError, match="has no options"):
+        ChoiceControl("Model", [])

@@ -206,7 +206,7 @@ def test_a_damaged_progress_file_is_said_when_the_question_opens(question_folder
 def test_texts_of_a_question_are_shown_and_not_run(exercises: LessonExercises) -> None:
     view = _made(show_question(exercises, "leak"))
     labels = view.answer.widget._options_labels
-    assert labels[1] == "duration <b>in seconds</b>", "labels of buttons are plain text for the browser"
+    assert labels[1] == "B. duration <b>in seconds</b>", "labels of buttons are plain text for the browser"
     assert "<b>" not in bundles(view)[1]["text/html"]
 
 

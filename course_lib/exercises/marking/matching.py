@@ -21,7 +21,8 @@ def mark(question: MatchingQuestion, answer: object) -> Verdict:
     )
     item = recognised.item if recognised else wrong_items[0]
     target = next(option.text for option in question.targets if option.id == given[item])
-    message = f"You sorted {right} as they should be; `{item}` does not belong to “{target}”."
+    named = next(option.text for option in question.items if option.id == item)
+    message = f"You sorted {right} as they should be. “{named}” does not belong to “{target}”."
     return Verdict(False, f"{message} {recognised.explanation}" if recognised else message)
 
 
@@ -38,7 +39,7 @@ def _pairs(question: MatchingQuestion, answer: object) -> dict[str, str]:
             raise InvalidAnswerError(f"{item.id} stands in the answer more than once.")
         if not is_untouched(value):
             given[item.id] = find_option(value, question.targets, f"The target of {item.id}").id
-    if missing := [item.id for item in question.items if item.id not in given]:
+    if missing := [f"“{item.text}”" for item in question.items if item.id not in given]:
         raise InvalidAnswerError(
             f"{', '.join(missing)} {'has' if len(missing) == 1 else 'have'} no target yet."
         )

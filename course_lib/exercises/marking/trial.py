@@ -3,7 +3,10 @@
 It runs in a thread of its own while the caller waits for a set time. A thread cannot be killed, but an
 exception can be raised inside it, which ends loops written in Python. One that swallows every exception is
 parked: the exception raised into it next waits in its constructor for ever, so that it uses no processor.
-A call that sits in compiled code is left behind in its daemon thread; the kernel is usable at once.
+A call that sits in compiled code is left behind in its daemon thread, and the caller goes on. That needs code
+which lets go of the interpreter lock, as sleeping, reading and most of NumPy do. Compiled code that keeps the
+lock, such as a regular expression that backtracks without end, ``sum(itertools.repeat(1))`` or ``9**9**9``,
+stops every thread: the caller cannot notice that the time is over, and only a restart of the kernel ends it.
 A trace function in the caller's own thread was the other choice: it cannot leave a blocking call such as
 ``time.sleep``, is switched off by the first bare ``except:`` it raises into, and fights with debuggers.
 """
@@ -15,11 +18,12 @@ import copy
 import ctypes
 import inspect
 import io
+import sys
 import threading
 import time
 import types
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TextIO
 
 from course_lib.exercises.answers import InvalidAnswerError, UntouchedError, described, shortened
 
@@ -42,17 +46,35 @@ class _StoppedError(BaseException):
 
 
 class _Printed(io.TextIOBase):
-    """Takes what is printed and keeps the beginning of it."""
+    """Takes what is printed during a trial and keeps the beginning of it."""
 
-    def __init__(self) -> None:
-        self.kept = ""
+    def __init__(self, beyond: TextIO | None, kept: list[str]) -> None:
+        self._beyond = beyond._beyond if isinstance(beyond, _Printed) else beyond
+        self._kept = kept
+        self._room = _LONGEST_PRINTED
+        self._over = False
 
     def writable(self) -> bool:
         return True
 
     def write(self, text: str) -> int:
-        self.kept += text[: _LONGEST_PRINTED - len(self.kept)]
+        if self._over:
+            return self._beyond.write(text) if self._beyond is not None else len(text)
+        self._kept.append(text[: self._room])
+        self._room = max(0, self._room - len(text))
         return len(text)
+
+    def flush(self) -> None:
+        if self._over and self._beyond is not None:
+            self._beyond.flush()
+
+    def end(self) -> None:
+        """Pass on what is written from now on.
+
+        A function that was left behind and had redirected its output puts this back as ``sys.stdout`` when
+        it ends, however late; the notebook's own prints then come through here.
+        """
+        self._over = True
 
 
 class _Run(threading.Thread):
@@ -142,14 +164,15 @@ class FunctionOnTrial:
         """
         try:
             signature = inspect.signature(self._function)
-        except (TypeError, ValueError):
+            taken = shortened(str(signature), 160)
+        except (Exception, SystemExit):
             return
         try:
             signature.bind(*parameters)
         except TypeError as error:
             wanted = f"{self._name}({', '.join(parameters)})"
             raise InvalidAnswerError(
-                f"The function is called as `{wanted}`; yours takes `{signature}`."
+                f"The function is called as `{wanted}`; yours takes `{taken}`."
             ) from error
 
     def with_names(self, names: Mapping[str, Any]) -> FunctionOnTrial:
@@ -191,15 +214,18 @@ class FunctionOnTrial:
         self.calls += 1
         handed_in = copy.deepcopy(arguments)
         run = _Run(self._function, handed_in)
-        output = _Printed()
-        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        kept: list[str] = []
+        output, errors = _Printed(sys.stdout, kept), _Printed(sys.stderr, kept)
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(errors):
             try:
                 run.start()
                 run.join(self._limit_seconds)
             finally:
                 still_running = run.is_alive()
                 stopped = run.stop()
-        self.printed = output.kept
+                output.end()
+                errors.end()
+        self.printed = "".join(kept)[:_LONGEST_PRINTED]
         if still_running:
             left = " It is still busy in the background: restart the kernel if that goes on." * (not stopped)
             raise PropertyFailedError(
@@ -224,7 +250,11 @@ class FunctionOnTrial:
         return run.value
 
     def _error(self, error: BaseException) -> str:
-        text = f"{type(error).__name__}: {described(str(error))}" if str(error) else type(error).__name__
+        try:
+            said = str(error)
+        except BaseException:
+            said = ""
+        text = f"{type(error).__name__}: {described(said)}" if said else type(error).__name__
         code = getattr(self._function, "__code__", None)
         line = None
         step = error.__traceback__

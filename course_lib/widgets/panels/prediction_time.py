@@ -160,7 +160,7 @@ def auc_panel(table: Table) -> Panel:
         "split": ChoiceControl(text("auc.split"), {title: kind for kind, title in SPLITS.items()}),
         "model": ChoiceControl(text("auc.model"), {title: model for model, title in MODELS.items()}),
     }
-    return Panel(text("auc.panel"), controls, compute)
+    return Panel(text("auc.panel"), controls, compute, manual=True)
 
 
 def drift_view(labels: tuple[str, ...], cut_percent: float, origin: Origin) -> View:
