@@ -237,7 +237,10 @@ def test_pairs_say_how_many_are_right_and_name_a_wrong_one() -> None:
     ("answer", "says"),
     [
         ({"age": "before_call"}, "“Text of duration.”, “Text of job.” have no target yet"),
-        ({"age": "before_call", "duration": ..., "job": "after_call"}, "“Text of duration.” has no target yet"),
+        (
+            {"age": "before_call", "duration": ..., "job": "after_call"},
+            "“Text of duration.” has no target yet",
+        ),
         ({"age": "soon", "duration": "after_call", "job": "after_call"}, "'soon' is none of them"),
         ({"agee": "before_call"}, "'agee' is none of them"),
         ({"age": "before_call", "AGE": "after_call"}, "more than once"),
