@@ -1,9 +1,9 @@
 """A stratified split with its digests and its samples.csv, beside scikit-learn and pandas doing the same.
 
 All get the same arrays and write the same columns; they take turns in processes of their own, so that a busy
-machine slows all alike. One peer computes the digest of each sample with its label as the workbook does, the
-other is handed that column and only splits and writes. The workbook also checks the ids and the result, sorts
-the file, and verifies it after writing; the peers do none of this.
+machine slows all alike, and each turn has its ratio. One peer computes the digest of each sample with its
+label as the workbook does, the other is handed that column and only splits and writes. The workbook also
+checks the ids and the result, sorts the file, and verifies it after writing; the peers do none of this.
 
 With --large the memory for ten million ids is measured too, which takes minutes.
 """
@@ -113,16 +113,16 @@ def compare(count: int, repeats: int) -> None:
     for _ in range(repeats):
         for name, values in seconds.items():
             values.append(measured(name, count)["seconds"])
-    medians = {name: statistics.median(values) for name, values in seconds.items()}
-    our_median = medians["course_lib.splits"]
-    print(f"{count:,} ids, {repeats} repeats in turn")
+    ours_in_turn = seconds["course_lib.splits"]
+    print(f"{count:,} ids, {repeats} repeats in turn, medians and ranges")
     for name, values in seconds.items():
-        ratio = (
-            ""
-            if name == "course_lib.splits"
-            else f"   the workbook takes {our_median / medians[name]:.2f} of it"
-        )
-        print(f"{name:28} {medians[name]:>7.2f} s   {min(values):.2f} to {max(values):.2f} s{ratio}")
+        ratios = [mine / theirs for mine, theirs in zip(ours_in_turn, values, strict=True)]
+        beside = f"   the workbook takes {spread(ratios)} of it" if values is not ours_in_turn else ""
+        print(f"{name:28} {spread(values)} s{beside}")
+
+
+def spread(values: list[float]) -> str:
+    return f"{statistics.median(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 def report_memory(count: int) -> None:
@@ -136,7 +136,7 @@ def report_memory(count: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--repeats", type=int, default=5)
     parser.add_argument("--count", type=int, default=1_000_000)
     parser.add_argument("--large", action="store_true", help="measure the memory for ten million ids too")
     parser.add_argument("--part", choices=list(PARTS), help=argparse.SUPPRESS)

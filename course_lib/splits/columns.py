@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import datetime as dt
 from collections.abc import Sequence
 from numbers import Integral
@@ -21,7 +22,7 @@ _ZONED = r"[0-9]{2}:[0-9]{2}.*(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
 
 def hexadecimal(digests: NDArray[np.uint8]) -> bytes:
     """Return digests of shape (n, bytes) as lower-case hexadecimal digits, one after the other."""
-    return digests.tobytes().hex().encode("ascii")
+    return binascii.hexlify(np.ascontiguousarray(digests).data)
 
 
 def from_hexadecimal(digits: bytes) -> NDArray[np.uint8]:

@@ -26,14 +26,11 @@ from course_lib.errors import CourseError
 from course_lib.files import cannot_write, folder_published_whole
 from course_lib.splits.lines import (
     Columns,
-    blocks_of,
     column_names,
-    columns_of,
-    csv_header,
-    csv_lines,
     not_a_manifest,
     read_columns,
     sha256_of_lines,
+    write_lines,
 )
 from course_lib.splits.making import Split, positions_of
 from course_lib.splits.recipe import Recipe, parse_recipe
@@ -251,17 +248,8 @@ def digest_of(content: Mapping[str, Any]) -> str:
 
 def _written(split: Split, folder: Path, origin: str) -> tuple[dict[str, Any], Columns]:
     """Write both files into a folder that nobody reads yet; return what they say."""
-    names = pa.array(split.names, type=pa.string())
-    header, data_header = csv_header(split)
-    samples_sha256, data_sha256 = hashlib.sha256(header), hashlib.sha256(data_header)
-    columns = columns_of(split)
     with (folder / SAMPLES_FILE).open("wb") as file:
-        file.write(header)
-        for block in blocks_of(columns):
-            lines, data_lines = csv_lines(block, names)
-            samples_sha256.update(lines)
-            data_sha256.update(data_lines)
-            file.write(lines)
+        columns, samples_sha256, data_sha256 = write_lines(split, file)
         _to_disk(file)
     samples = split.samples
     content: dict[str, Any] = {
@@ -273,8 +261,8 @@ def _written(split: Split, folder: Path, origin: str) -> tuple[dict[str, Any], C
         "splits": list(split.names),
         "columns": column_names(samples.groups is not None, samples.content is not None),
         "counts": split.counts(),
-        "samples_sha256": samples_sha256.hexdigest(),
-        "data_sha256": data_sha256.hexdigest(),
+        "samples_sha256": samples_sha256,
+        "data_sha256": data_sha256,
     }
     content |= {
         "digest": digest_of(content),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +16,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
+from course_lib.splits.byte_order import byte_order, utf8_parts
 from course_lib.splits.columns import from_hexadecimal, hexadecimal
 from course_lib.splits.making import Split
 from course_lib.splits.samples import DIGEST_BYTES
@@ -39,47 +42,34 @@ def column_names(has_groups: bool, has_digests: bool) -> list[str]:
     return [ID_COLUMN, SPLIT_COLUMN] + [GROUP_COLUMN] * has_groups + [DIGEST_COLUMN] * has_digests
 
 
-def columns_of(split: Split) -> Columns:
-    """Return the columns of ``samples.csv``, in the order of the ids' bytes."""
-    samples = split.samples
-    order = pc.sort_indices(samples.ids)
-    rows = order.to_numpy()
-    return Columns(
-        ids=samples.ids.take(order),
-        codes=split.codes[rows],
-        groups=None if samples.groups is None else samples.groups.take(order),
-        sample_digests=None if samples.content is None else samples.sample_digests(rows),
-    )
+def write_lines(split: Split, file: BinaryIO) -> tuple[Columns, str, str]:
+    """Write a ``samples.csv`` in the order of the ids' bytes.
 
+    Returns
+    -------
+    columns : Columns
+        In the same order.
+    samples_sha256, data_sha256 : str
+        SHA-256 of the lines, and of the same without the split.
+    """
+    names = pa.array(split.names, type=pa.string())
+    columns, blocks = _columns_of(split)
+    samples_sha256, data_sha256 = hashlib.sha256(), hashlib.sha256()
 
-def blocks_of(columns: Columns) -> Iterator[Columns]:
-    """Yield the columns in blocks, without a copy."""
-    for start in range(0, len(columns.codes), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        yield Columns(
-            ids=columns.ids[block],
-            codes=columns.codes[block],
-            groups=None if columns.groups is None else columns.groups[block],
-            sample_digests=None if columns.sample_digests is None else columns.sample_digests[block],
-        )
+    def add(lines: bytes | memoryview, data_lines: bytes | memoryview) -> None:
+        samples_sha256.update(lines)
+        data_sha256.update(data_lines)
+        file.write(lines)
 
-
-def csv_header(split: Split) -> tuple[bytes, bytes]:
-    """Return the first line of ``samples.csv``, and of the same without the split."""
-    names = column_names(split.samples.groups is not None, split.samples.content is not None)
-    without = [name for name in names if name != SPLIT_COLUMN]
-    return (",".join(names) + "\n").encode("ascii"), (",".join(without) + "\n").encode("ascii")
-
-
-def csv_lines(block: Columns, split_names: pa.Array) -> tuple[bytes, bytes]:
-    """Return the lines of a block, and the same without the split, over which the data's digest is taken."""
-    rest = []
-    if block.groups is not None:
-        rest.append(_quoted_where_needed(block.groups))
-    if block.sample_digests is not None:
-        rest.append(_as_text(hexadecimal(block.sample_digests), len(block.codes)))
-    names = split_names.take(pa.array(block.codes))
-    return _lines([block.ids, names, *rest]), _lines([block.ids, *rest])
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        added = beside.submit(add, *_csv_header(split))
+        for block in blocks:
+            block_lines = _csv_lines(block, names)
+            added.result()
+            # Hashing and writing need no interpreter lock: meanwhile the next block is made.
+            added = beside.submit(add, *block_lines)
+        added.result()
+    return columns, samples_sha256.hexdigest(), data_sha256.hexdigest()
 
 
 def read_columns(path: Path, split_names: tuple[str, ...]) -> Columns:
@@ -149,13 +139,70 @@ def not_a_manifest(path: Path, found: str) -> CourseError:
     )
 
 
-def _lines(columns: list[pa.Array]) -> bytes:
+def _columns_of(split: Split) -> tuple[Columns, Iterator[Columns]]:
+    """Return the columns of ``samples.csv``, in the order of the ids' bytes, and the same in blocks.
+
+    The sample digests of a block are computed when it is taken, and stand in the whole columns from then on:
+    so a block can be written while the next one is digested.
+    """
+    samples = split.samples
+    rows = byte_order(samples.ids)
+    order = pa.array(rows)
+    columns = Columns(
+        ids=samples.ids.take(order),
+        codes=split.codes[rows],
+        groups=None if samples.groups is None else samples.groups.take(order),
+        sample_digests=None
+        if samples.content is None
+        else np.empty((len(samples), DIGEST_BYTES), dtype=np.uint8),
+    )
+    return columns, _blocks_of(columns, split, rows)
+
+
+def _blocks_of(columns: Columns, split: Split, rows: NDArray[np.int64]) -> Iterator[Columns]:
+    for start in range(0, len(rows), _BLOCK):
+        place = slice(start, start + _BLOCK)
+        block = Columns(
+            ids=columns.ids[place],
+            codes=columns.codes[place],
+            groups=None if columns.groups is None else columns.groups[place],
+            sample_digests=None,
+        )
+        if columns.sample_digests is not None:
+            columns.sample_digests[place] = split.samples.sample_digests(rows[place])
+            block = replace(block, sample_digests=columns.sample_digests[place])
+        yield block
+
+
+def _csv_header(split: Split) -> tuple[bytes, bytes]:
+    """Return the first line of ``samples.csv``, and of the same without the split."""
+    names = column_names(split.samples.groups is not None, split.samples.content is not None)
+    without = [name for name in names if name != SPLIT_COLUMN]
+    return (",".join(names) + "\n").encode("ascii"), (",".join(without) + "\n").encode("ascii")
+
+
+def _csv_lines(block: Columns, split_names: pa.Array) -> tuple[memoryview, memoryview]:
+    """Return the lines of a block, and the same without the split, over which the data's digest is taken."""
+    rest = []
+    if block.groups is not None:
+        rest.append(_quoted_where_needed(block.groups))
+    if block.sample_digests is not None:
+        rest.append(_digits_and_line_feed(block.sample_digests))
+    names = split_names.take(pa.array(block.codes))
+    line_feed_is_there = block.sample_digests is not None
+    return (
+        _lines([block.ids, names, *rest], line_feed_is_there),
+        _lines([block.ids, *rest], line_feed_is_there),
+    )
+
+
+def _lines(columns: list[pa.Array], line_feed_is_there: bool) -> memoryview:
     """Return the columns joined to lines: the buffer of the joined Arrow array is the text itself."""
-    endless = [pc.binary_join_element_wise(*columns, ",")] if len(columns) > 1 else columns
-    lines = pc.binary_join_element_wise(*endless, "", "\n")
-    _, offsets, payload = lines.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32)[lines.offset : lines.offset + len(lines) + 1]
-    return memoryview(payload)[ends[0] : ends[-1]].tobytes()
+    lines = pc.binary_join_element_wise(*columns, ",") if len(columns) > 1 else columns[0]
+    if not line_feed_is_there:
+        lines = pc.binary_join_element_wise(lines, "", "\n")
+    ends, payload = utf8_parts(lines)
+    return payload[ends[0] : ends[-1]]
 
 
 def _quoted_where_needed(texts: pa.Array) -> pa.Array:
@@ -166,9 +213,12 @@ def _quoted_where_needed(texts: pa.Array) -> pa.Array:
     return pc.if_else(special, pc.binary_join_element_wise('"', doubled, '"', ""), texts)
 
 
-def _as_text(digits: bytes, count: int) -> pa.Array:
-    offsets = np.arange(0, (count + 1) * _DIGITS, _DIGITS, dtype=np.int32)
-    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(digits)])
+def _digits_and_line_feed(digests: NDArray[np.uint8]) -> pa.Array:
+    count = len(digests)
+    texts = np.full((count, _DIGITS + 1), ord("\n"), dtype=np.uint8)
+    texts[:, :_DIGITS] = np.frombuffer(hexadecimal(digests), dtype=np.uint8).reshape(count, _DIGITS)
+    offsets = np.arange(count + 1, dtype=np.int32) * np.int32(_DIGITS + 1)
+    return pa.Array.from_buffers(pa.string(), count, [None, pa.py_buffer(offsets), pa.py_buffer(texts)])
 
 
 def _header_of(path: Path) -> list[str]:
@@ -191,11 +241,10 @@ def _codes_in(column: pa.Array, names: pa.Array, path: Path) -> NDArray[np.int8]
 
 
 def _digests_in(column: pa.Array, path: Path) -> NDArray[np.uint8]:
-    _, offsets, payload = column.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32)[column.offset : column.offset + len(column) + 1]
+    ends, payload = utf8_parts(column)
     try:
         if (np.diff(ends) != _DIGITS).any():
             raise ValueError
-        return from_hexadecimal(memoryview(payload)[ends[0] : ends[-1]].tobytes()).reshape(-1, DIGEST_BYTES)
+        return from_hexadecimal(payload[ends[0] : ends[-1]].tobytes()).reshape(-1, DIGEST_BYTES)
     except ValueError as error:
         raise not_a_manifest(path, "a digest that is not 64 hexadecimal digits") from error

@@ -154,7 +154,9 @@ def _strata(samples: SampleTable, recipe: Recipe, positions: NDArray[np.int64]) 
     if recipe.kind == "random":
         return [positions]
     labels = samples.labels if len(positions) == len(samples) else samples.labels[positions]
-    by_class = positions[np.argsort(labels, kind="stable")]
+    # numpy sorts narrow whole numbers by counting them.
+    narrow = labels.astype(np.min_scalar_type(len(samples.class_names)))
+    by_class = positions[np.argsort(narrow, kind="stable")]
     ends = np.cumsum(np.bincount(labels, minlength=len(samples.class_names)))
     segments = np.split(by_class, ends[:-1])
     by_name = sorted(range(len(segments)), key=lambda code: samples.class_names[code].encode("utf-8"))

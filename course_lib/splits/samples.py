@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     Column: TypeAlias = Sequence[Any] | NDArray[Any] | pa.Array | pa.ChunkedArray | pd.Series
 
 DIGEST_BYTES = 32
-_BLOCK = 1 << 16
+# Small enough for the objects of a block to stay in the processor's cache.
+_BLOCK = 1 << 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -63,6 +63,23 @@ def test_the_offending_id_is_shown_so_that_it_can_be_seen() -> None:
         checked_ids(["a", "b\n"])
 
 
+def test_every_ascii_character_is_accepted_or_refused_alike_in_any_company() -> None:
+    for code in range(128):
+        ids = [f"a{chr(code)}1", "b"]
+        allowed = chr(code).isprintable() and chr(code) not in './\\," '
+        for company in ([], ["Ärger"]):
+            if allowed:
+                assert checked_ids(ids + company).to_pylist() == ids + company
+            else:
+                with pytest.raises(CourseError, match="holds a"):
+                    checked_ids(ids + company)
+
+
+def test_the_repeated_ids_are_named_in_the_order_they_came_in() -> None:
+    with pytest.raises(CourseError, match=r"found 'Row-1' and 'row-1'"):
+        checked_ids(["row-2", "Row-1", "row-3", "row-1", "ROW-1"])
+
+
 def test_no_ids_are_refused() -> None:
     with pytest.raises(CourseError, match="no samples"):
         checked_ids([])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import io
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -245,6 +247,25 @@ def test_a_failed_write_leaves_nothing(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(CourseError, match="free some disk space"):
+        written(calls, tmp_path / "split")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_is_full_in_the_middle_leaves_nothing(
+    calls: SampleTable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Filling(io.BytesIO):
+        def write(self, lines: Any) -> int:
+            if self.tell() > 1000:
+                raise OSError(28, "No space left on device")
+            return super().write(lines)
+
+    opened = Path.open
+    monkeypatch.setattr(
+        Path, "open", lambda path, mode="r", **how: Filling() if mode == "wb" else opened(path, mode, **how)
+    )
+    monkeypatch.setattr("course_lib.splits.lines._BLOCK", 7)
     with pytest.raises(CourseError, match="free some disk space"):
         written(calls, tmp_path / "split")
     assert list(tmp_path.iterdir()) == []
