@@ -20,7 +20,9 @@ _REMEDIES = {
     errno.EACCES: "choose a folder that you may write to, for example by setting COURSE_HOME",
     errno.EPERM: "choose a folder that you may write to, for example by setting COURSE_HOME",
     errno.ENOTDIR: "move the file that stands where a folder is needed",
+    errno.EEXIST: "move the file that stands where a folder is needed",
     errno.ENAMETOOLONG: "use a shorter name",
+    errno.EFBIG: "choose a disk that takes larger files, or raise the limit on them (ulimit -f)",
 }
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from course_lib.cli.output import print_json, print_table
+from course_lib.cli.output import print_json, print_table, visible
 
 
 @click.group()
@@ -69,5 +69,5 @@ def judge(verdicts: tuple[Path, ...], key: Path, as_json: bool) -> None:
         print_json({"schema_version": 1, "learners": [report.as_dict() for _, report in reports]})
         return
     for file, report in reports:
-        click.echo(f"{report.learner or file.name}: {report.score.sentence()}")
+        click.echo(visible(f"{report.learner or file.name}: {report.score.sentence()}"))
         print_table(("Case", "Verdict", "Evidence", "Points", "Why"), report.table())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from course_lib.cli.output import print_json, print_table
+from course_lib.cli.output import print_json, print_table, visible
 
 if TYPE_CHECKING:
     from course_lib.leakage.detectors import Finding
@@ -114,6 +114,6 @@ def _print_samples(finding: Finding) -> None:
     if lines:
         click.echo(f"{finding.title[0].upper()}{finding.title[1:]}:")
         for ids in lines[:_LINES_SHOWN]:
-            click.echo("  " + ", ".join(ids))
+            click.echo(visible("  " + ", ".join(ids)))
         if len(lines) > _LINES_SHOWN:
             click.echo(f"  and {len(lines) - _LINES_SHOWN:,} more; --json lists all of them")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,10 +13,24 @@ from typing import Any, NoReturn
 
 import click
 
+# Line feeds and tabs aside: what moves a terminal's cursor, colours it, turns text round, or is no character.
+_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
 
 def print_json(content: Mapping[str, Any]) -> None:
     """Print one JSON object in plain ASCII, which every terminal and pipe carries."""
     click.echo(json.dumps(content, indent=2, allow_nan=False))
+
+
+def visible(text: str) -> str:
+    """Return text from somebody's file as it may be shown: control characters become escapes in ASCII.
+
+    Examples
+    --------
+    >>> print(visible("Ada\\x1b[2J"))
+    Ada\\x1b[2J
+    """
+    return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -25,9 +40,11 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for column in columns:
+        table.add_column(Text(visible(column)))
     for row in rows:
-        table.add_row(*(Text(cell, overflow="fold") for cell in row))
+        table.add_row(*(Text(visible(cell), overflow="fold") for cell in row))
     # Where nobody's terminal sets the width (a pipe, a file), rich would take a narrow 80.
     Console(width=None if sys.stdout.isatty() else 110).print(table)
 

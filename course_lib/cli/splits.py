@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from course_lib.cli.output import print_json, print_table
+from course_lib.cli.output import print_json, print_table, visible
+from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from course_lib.datasets.origin import Origin
@@ -134,8 +137,11 @@ def verify(folder: Path, variant: str | None, as_json: bool) -> None:
         )
     else:
         for sentence in result.sentences:
-            click.echo(sentence)
+            click.echo(visible(sentence))
         click.echo(origin.label())
+        if origin.kind == "generated" and "generated-" not in manifest.variant:
+            word = f"course data fetch {manifest.dataset}"
+            click.echo(f"The manifest is of published data, which are not here: `{word}` gets them.")
     if not result.ok:
         sys.exit(DIFFERENT)
 
@@ -153,7 +159,8 @@ def diff(first: Path, second: Path, as_json: bool) -> None:
     """
     from course_lib.splits import diff_splits, read_split
 
-    result = diff_splits(read_split(first), read_split(second))
+    manifests = read_split(first), read_split(second)
+    result = diff_splits(*manifests)
     kinds = {f"from {old} to {new}": ids for (old, new), ids in result.moved.items()}
     kinds |= {
         "only in the second": result.added,
@@ -172,7 +179,10 @@ def diff(first: Path, second: Path, as_json: bool) -> None:
             }
         )
     elif result.same:
-        click.echo("Every sample is in both, in the same split and with the same digest.")
+        compared = all(manifest.sample_digests is not None for manifest in manifests)
+        click.echo(f"Every sample is in both, in the same split{' and with the same digest' * compared}.")
+        if not compared:
+            click.echo("Contents were not compared, as one side has no digests of them.")
     else:
         print_table(
             ("What", "Samples", "Ids"),
@@ -198,7 +208,26 @@ def export(folder: Path, out: Path | None) -> None:
     """
     from course_lib.splits import export_croissant, read_split
 
-    click.echo(export_croissant(read_split(folder), out or folder / "croissant.json"))
+    manifest = read_split(folder)
+    target = out or folder / "croissant.json"
+    if os.path.lexists(target) and not _is_croissant(target):
+        raise CourseError(
+            f"{target} is there already, and is no Croissant file",
+            expected="a new file, or one that an export wrote",
+            next_step="name another one",
+        )
+    click.echo(visible(str(export_croissant(manifest, target))))
+
+
+def _is_croissant(file: Path) -> bool:
+    """Tell whether a file says of itself that it is Croissant metadata: only such a file is written over."""
+    if not file.is_file():
+        return False
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(content, dict) and "croissant" in str(content.get("conformsTo"))
 
 
 def _samples_of(manifest: SplitManifest, variant: str | None) -> tuple[SampleTable, Origin]:
@@ -236,20 +265,17 @@ def _as_dict(manifest: SplitManifest) -> dict[str, object]:
 
 
 def _print_manifest(manifest: SplitManifest) -> None:
-    classes = list(next(iter(manifest.counts.values())))
+    classes = list(dict.fromkeys(label for counts in manifest.counts.values() for label in counts))
     print_table(
         ("Split", "Samples", *classes),
         [
-            (name, f"{sum(counts.values()):,}", *(f"{counts[label]:,}" for label in classes))
+            (name, f"{sum(counts.values()):,}", *(f"{counts.get(label, 0):,}" for label in classes))
             for name, counts in manifest.counts.items()
         ],
     )
-    click.echo(
-        f"{manifest.title} by {manifest.recipe} (seed {manifest.recipe.seed}); ids: {manifest.id_kind}"
-    )
-    for note in manifest.notes:
-        click.echo(note)
-    if manifest.origin:
-        click.echo(f"Made from {manifest.origin}.")
-    click.echo(f"Digest {manifest.digest}")
-    click.echo(f"Folder {manifest.folder}")
+    about = f"{manifest.title} by {manifest.recipe} (seed {manifest.recipe.seed}); ids: {manifest.id_kind}"
+    made_from = f"Made from {manifest.origin}." if manifest.origin else ""
+    place = f"Folder {manifest.folder}"
+    for line in (about, *manifest.notes, made_from, f"Digest {manifest.digest}", place):
+        if line:
+            click.echo(visible(line))

@@ -84,3 +84,32 @@ def test_a_folder_without_a_manifest_is_told_in_one_sentence(tmp_path: Path) -> 
 
 def test_data_of_an_unknown_name_are_refused(own_split: Path) -> None:
     assert "iris is no data set" in str(check(own_split, "--data", "iris").exception)
+
+
+@pytest.mark.parametrize("made", ["9" * 5000 + "-10", "1-" + "9" * 40, "१-१०"])
+def test_a_manifest_that_names_impossible_generated_data_is_still_checked(tmp_path: Path, made: str) -> None:
+    samples = sample_table(
+        [f"row-{at:05d}" for at in range(20)],
+        ["no", "yes"] * 10,
+        dataset="bank_marketing",
+        variant=f"full-generated-{made}",
+    )
+    write_split(make_split(samples, parse_recipe("stratified-50-50")), tmp_path / "own")
+    result = check(tmp_path / "own", "--json")
+    assert result.exit_code == 0, result.output
+    (checked,) = json.loads(result.stdout)["manifests"]
+    answers = {finding["kind"]: finding["status"] for finding in checked["findings"]}
+    assert answers["manifest_edited"] == "clear"
+    assert answers["field_too_good"] == "cannot tell"
+
+
+def test_ids_of_a_manifest_do_not_reach_the_terminal_as_commands(own_split: Path) -> None:
+    file = own_split / "samples.csv"
+    first, *rest = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    digest = rest[0].strip().split(",")[-1]
+    lines = [f"\x1b[2J{at},{part},g,{digest}\n" for at, part in enumerate(("train", "test"))]
+    file.write_bytes("".join([first, *rest, *lines]).encode())
+    told = check(own_split)
+    assert told.exit_code == 1
+    assert "\\x1b[2J" in told.output
+    assert "\x1b" not in told.output

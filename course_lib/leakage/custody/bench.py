@@ -18,6 +18,7 @@ from course_lib.leakage.custody.case import (
 )
 from course_lib.leakage.custody.faults import CLEAN
 from course_lib.leakage.custody.judging import Accusation, Score, Verdict, accuse, judge, score_of
+from course_lib.leakage.custody.reading import read_json
 from course_lib.leakage.detectors import KINDS
 
 SCHEMA_VERSION = 1
@@ -88,14 +89,20 @@ class Bench:
         """
         place = Path(folder)
         try:
-            about = json.loads((place / SET_FILE).read_text(encoding="utf-8"))
-            names, budget, set_id = list(about["cases"]), int(about["budget"]), str(about["set"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise CourseError(
-                f"{place} holds no set of cases",
-                expected=f"a readable {SET_FILE} in it",
-                next_step="name the folder that your instructor handed out",
-            ) from error
+            about = read_json(place / SET_FILE, "a set of cases")
+        except CourseError as error:
+            raise _no_set(place, str(error.found)) from error
+        said = about if isinstance(about, dict) else {}
+        names, budget, set_id = said.get("cases"), said.get("budget"), said.get("set")
+        if (
+            not isinstance(names, list)
+            or not names
+            or names != [case_name(number) for number in range(1, len(names) + 1)]
+            or not isinstance(budget, int)
+            or budget < 0
+            or not isinstance(set_id, str)
+        ):
+            raise _no_set(place, f"a {SET_FILE} that was changed")
         bench = cls(len(names), budget=budget, attempts=1)
         bench.seed = None
         bench._set_id = set_id
@@ -205,6 +212,15 @@ class Bench:
 
 
 _HANDED_IN = "Kept. Write all verdicts to a file and hand it in; you may change this one until then."
+
+
+def _no_set(place: Path, found: str) -> CourseError:
+    return CourseError(
+        f"{place} holds no set of cases",
+        expected=f"a readable {SET_FILE} in it",
+        found=found,
+        next_step="name the folder that your instructor handed out",
+    )
 
 
 def series_kinds(count: int, seed: int) -> list[str]:

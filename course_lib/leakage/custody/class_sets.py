@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.errors import CourseError
-from course_lib.files import folder_published_whole, sha256_file, write_atomically
+from course_lib.files import cannot_write, folder_published_whole, sha256_file, write_atomically
 from course_lib.leakage.custody.bench import (
     SCHEMA_VERSION,
     SET_FILE,
@@ -19,11 +21,13 @@ from course_lib.leakage.custody.bench import (
     case_seed,
     series_kinds,
 )
-from course_lib.leakage.custody.case import DEFAULT_BUDGET, make_case, truth_of
+from course_lib.leakage.custody.case import DEFAULT_BUDGET, case_kinds, make_case, truth_of
 from course_lib.leakage.custody.faults import Truth
 from course_lib.leakage.custody.judging import POINTS, Accusation, Score, Verdict, accuse, judged, score_of
+from course_lib.leakage.custody.reading import brief, is_text_list, read_json
 
 _LARGEST_COUNT = 99
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -133,8 +137,11 @@ def class_set(
         For a count outside its range, a folder or key that is there already, a key inside the folder,
         and when something cannot be written.
     """
-    target = Path(folder).absolute()
-    key_file = Path(key).absolute() if key is not None else target.parent / f"{target.name}-key" / "key.json"
+    # "x/../cases" and a link to it are the same place: places are compared as what they lead to.
+    target = Path(os.path.realpath(folder))
+    key_file = (
+        Path(os.path.realpath(key)) if key is not None else target.parent / f"{target.name}-key" / "key.json"
+    )
     if not 1 <= count <= _LARGEST_COUNT:
         raise CourseError("A class gets a small set", expected=f"1 to {_LARGEST_COUNT} cases", found=count)
     if target in key_file.parents or target == key_file:
@@ -142,28 +149,70 @@ def class_set(
             "The key must not lie among the cases", found=key_file, next_step="name another folder"
         )
     for path in (target, key_file):
-        if path.exists():
-            raise CourseError(f"{path} is there already", next_step="name another place, or remove it")
+        if os.path.lexists(path):
+            raise _there_already(path)
     chosen = secrets.randbits(48) if seed is None else seed
-    truths: dict[str, Truth] = {}
-    with folder_published_whole(target) as aside:
-        for number, kind in enumerate(series_kinds(count, chosen), start=1):
-            name = case_name(number)
-            case = make_case(
-                case_seed(chosen, number), kind=kind, folder=aside / name, name=name, budget=budget
-            )
-            truths[name] = truth_of(case)
-        set_id = _digest_of(aside)
-        about = {
-            "schema_version": SCHEMA_VERSION,
-            "set": set_id,
-            "budget": budget,
-            "cases": list(truths),
-        }
-        write_atomically(aside / SET_FILE, _json(about))
-        # The key first: a set whose key is lost could never be judged.
-        write_atomically(key_file, _json(_key(set_id, chosen, truths)))
+    set_id, key_is_ours = "", False
+    try:
+        with folder_published_whole(target) as aside:
+            set_id, truths = _write_cases(aside, count, chosen, budget)
+            # The key first: a set whose key is lost could never be judged.
+            _write_new(key_file, _json(_key(set_id, chosen, truths)))
+            key_is_ours = True
+        if _set_in(target) != set_id:
+            # Somebody else's folder was there first, and it stays.
+            raise _there_already(target)
+    finally:
+        if key_is_ours and _set_in(target) != set_id:
+            key_file.unlink(missing_ok=True)
     return ClassSet(target, key_file, count)
+
+
+def _write_cases(folder: Path, count: int, seed: int, budget: int) -> tuple[str, dict[str, Truth]]:
+    """Write the cases and what the set is; return its id and the truth about each case."""
+    truths: dict[str, Truth] = {}
+    for number, kind in enumerate(series_kinds(count, seed), start=1):
+        name = case_name(number)
+        case = make_case(case_seed(seed, number), kind=kind, folder=folder / name, name=name, budget=budget)
+        truths[name] = truth_of(case)
+    set_id = _digest_of(folder)
+    about = {"schema_version": SCHEMA_VERSION, "set": set_id, "budget": budget, "cases": list(truths)}
+    write_atomically(folder / SET_FILE, _json(about))
+    return set_id, truths
+
+
+def _write_new(file: Path, text: str) -> None:
+    """Write a file that must not be there yet, not even by another process a moment ago."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        stream = file.open("xb")
+    except FileExistsError as error:
+        raise (_there_already(file) if os.path.lexists(file) else cannot_write(file, error)) from error
+    except OSError as error:
+        raise cannot_write(file, error) from error
+    try:
+        with stream:
+            stream.write(text.encode("utf-8"))
+            stream.flush()
+            os.fsync(stream.fileno())
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            file.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise cannot_write(file, error) from error
+        raise
+
+
+def _there_already(path: Path) -> CourseError:
+    return CourseError(f"{path} is there already", next_step="name another place, or remove it")
+
+
+def _set_in(folder: Path) -> str:
+    """Return the id of the set of cases in a folder, "" where it holds none."""
+    try:
+        return str(_read(folder / SET_FILE, "a set of cases", ("set",))["set"])
+    except CourseError:
+        return ""
 
 
 def judge_verdicts(verdicts: Path | str, key: Path | str) -> ClassReport:
@@ -185,9 +234,17 @@ def judge_verdicts(verdicts: Path | str, key: Path | str) -> ClassReport:
             next_step="use the key that was made with these cases",
         )
     said = content["verdicts"]
-    unknown = sorted(set(said) - set(truths)) if isinstance(said, dict) else ["no mapping of cases"]
+    if not isinstance(said, dict):
+        raise CourseError(
+            f"{file} is not a file of verdicts", expected="a verdict for each case", found=brief(said)
+        )
+    unknown = sorted(set(said) - set(truths))
     if unknown:
-        raise CourseError(f"{file} is about cases that the key does not have", found=", ".join(unknown))
+        raise CourseError(
+            f"{file} is about cases that the key does not have",
+            found=", ".join(map(brief, unknown[:_SHOWN])),
+            next_step="use the key that was made with these cases",
+        )
     cases = []
     for name, truth in truths.items():
         if name not in said:
@@ -215,40 +272,63 @@ def _key(set_id: str, seed: int, truths: dict[str, Truth]) -> dict[str, Any]:
 
 def _read_key(file: Path) -> tuple[dict[str, Truth], str]:
     content = _read(file, "a key", ("set", "cases"))
-    try:
-        truths = {
-            name: Truth(
-                case["kind"],
-                tuple(frozenset(names) for names in case["evidence"]),
-                frozenset(case["beside"]),
-                case["explanation"],
-            )
-            for name, case in content["cases"].items()
-        }
-    except (AttributeError, KeyError, TypeError) as error:
-        raise CourseError(f"{file} is no whole key", found=f"{type(error).__name__} at {error}") from error
-    return truths, str(content["set"])
+    cases = content["cases"]
+    if not isinstance(cases, dict) or not cases:
+        raise _no_whole_key(file, f"{brief(cases)} in place of the cases")
+    return {name: _truth_in(case, file, name) for name, case in cases.items()}, str(content["set"])
+
+
+def _truth_in(case: Any, file: Path, name: str) -> Truth:
+    said = case if isinstance(case, dict) else {}
+    kind, evidence, beside = said.get("kind"), said.get("evidence"), said.get("beside")
+    whole = (
+        isinstance(kind, str)
+        and kind in case_kinds()
+        and isinstance(evidence, list)
+        and all(is_text_list(names) and names for names in evidence)
+        and is_text_list(beside)
+        and isinstance(said.get("explanation"), str)
+    )
+    if not whole:
+        raise _no_whole_key(file, f"an entry for {brief(name)} that was changed")
+    return Truth(
+        str(kind), tuple(map(frozenset, evidence or ())), frozenset(beside or ()), said["explanation"]
+    )
+
+
+def _no_whole_key(file: Path, found: str) -> CourseError:
+    return CourseError(
+        f"{file} is no whole key",
+        expected="for each case its kind, evidence and explanation",
+        found=found,
+        next_step="take the key as `course custody make` wrote it",
+    )
 
 
 def _accusation(said: Any, file: Path, name: str) -> Accusation:
+    if not isinstance(said, dict) or "kind" not in said:
+        raise CourseError(
+            f"{file} has no verdict on {name}", expected="a kind and evidence", found=brief(said)
+        )
     try:
-        kind, evidence = said["kind"], said.get("evidence", [])
-    except (AttributeError, KeyError, TypeError) as error:
-        raise CourseError(f"{file} has no verdict on {name}", expected="a kind and evidence") from error
-    return accuse(kind, evidence)
+        return accuse(said["kind"], said.get("evidence", []))
+    except CourseError as error:
+        raise CourseError(
+            f"{file} has no usable verdict on {name}",
+            expected=error.expected,
+            found=error.found,
+            next_step="ask for a file that `bench.write_verdicts` wrote",
+        ) from error
 
 
 def _read(file: Path, what: str, needed: Sequence[str]) -> dict[str, Any]:
-    try:
-        content = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CourseError(f"{file} cannot be read as {what}", found=reason) from error
+    content = read_json(file, what)
     lacking = [name for name in needed if not isinstance(content, dict) or name not in content]
     if lacking or content.get("schema_version") != SCHEMA_VERSION:
         raise CourseError(
             f"{file} is not {what}",
             expected=f"schema_version {SCHEMA_VERSION} with {' and '.join(needed)}",
+            found=f"no {' and no '.join(lacking)}" if lacking else brief(content.get("schema_version")),
         )
     return dict(content)
 

@@ -9,6 +9,7 @@ import csv
 import hashlib
 import io
 import json
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +21,7 @@ from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.leakage.custody.faults import ManifestEdit
 from course_lib.leakage.custody.material import FORMS, RECIPE, Material
+from course_lib.leakage.custody.reading import brief, is_text_list, read_json
 
 if TYPE_CHECKING:
     import pandas
@@ -36,6 +38,8 @@ LOADER = "loader.json"
 DATASET = "custody_bench"
 
 _SCHEMA_VERSION = 1
+_PICTURE_SHAPE = (32, 32, 3)
+_NEXT_STEP = "get the case anew from whoever handed it out"
 _OWN_COLUMNS = ("sample_id", "client", "day", "label", "text")
 PROMISES = (
     "no sample, or one nearly like it, is in two parts",
@@ -162,12 +166,16 @@ class CaseFiles:
     def about(self) -> dict[str, Any]:
         """The case's name, form and published label map."""
         about = self._json(CASE)
-        if about.get("schema_version") != _SCHEMA_VERSION or about.get("form") not in FORMS:
+        if about.get("schema_version") != _SCHEMA_VERSION or about.get("form") not in list(FORMS):
             raise CourseError(
                 f"{self.folder / CASE} does not describe a case of this version",
                 expected=f"schema_version {_SCHEMA_VERSION} and a form among {', '.join(FORMS)}",
-                found=f"{about.get('schema_version')!r} and {about.get('form')!r}",
+                found=f"{brief(about.get('schema_version'))} and {brief(about.get('form'))}",
+                next_step=_NEXT_STEP,
             )
+        label_map = about.get("published_label_map")
+        if not isinstance(about.get("name"), str) or not _is_label_map(label_map):
+            raise self.changed(CASE, "a name and a label map of codes from 0 on", brief(label_map))
         return about
 
     @property
@@ -185,13 +193,29 @@ class CaseFiles:
         """The table, a row for each sample in the order of the ids."""
         import pandas as pd
 
-        file = self._there(TABLE)
-        frame = pd.read_csv(
-            file, dtype={"sample_id": str, "client": str, "day": str, "text": str}, keep_default_na=False
-        )
-        missing = {"sample_id", "client", "day", "label"} - set(frame.columns)
+        try:
+            frame = pd.read_csv(
+                self._there(TABLE),
+                dtype={"sample_id": str, "client": str, "day": str, "text": str},
+                keep_default_na=False,
+                encoding="utf-8",
+            )
+        except (OSError, ValueError) as error:
+            raise self.changed(TABLE, "a table as CSV in UTF-8", str(error).strip()) from error
+        needed = ["sample_id", "client", "day", "label", *(["text"] if self.form == "news" else [])]
+        missing = [name for name in needed if name not in frame.columns]
         if missing:
-            raise CourseError(f"{file} lacks columns", found=f"no {', '.join(sorted(missing))}")
+            raise self.changed(TABLE, "a column for each part of a sample", f"no {', '.join(missing)}")
+        if frame.empty or not frame["sample_id"].is_unique:
+            found = "a sample listed twice" if len(frame) else "none"
+            raise self.changed(TABLE, "samples, each once", found)
+        no_numbers = [
+            name
+            for name in frame.columns
+            if name not in _OWN_COLUMNS and not pd.api.types.is_numeric_dtype(frame[name])
+        ]
+        if no_numbers:
+            raise self.changed(TABLE, "numbers in every field", f"other values in {', '.join(no_numbers)}")
         return frame
 
     @cached_property
@@ -202,18 +226,33 @@ class CaseFiles:
     @cached_property
     def pictures(self) -> NDArray[np.uint8]:
         """The pictures, shape (samples, 32, 32, 3), in the order of the table."""
-        pictures: NDArray[np.uint8] = np.load(self._there(PICTURES), allow_pickle=False)
+        try:
+            pictures = np.load(self._there(PICTURES), allow_pickle=False)
+        except (OSError, EOFError, ValueError) as error:
+            raise self.changed(PICTURES, "an array that NumPy saved", str(error)) from error
+        shape = (len(self.table), *_PICTURE_SHAPE)
+        if not isinstance(pictures, np.ndarray) or pictures.dtype != np.uint8 or pictures.shape != shape:
+            found = f"{pictures.dtype} {pictures.shape}" if isinstance(pictures, np.ndarray) else "no array"
+            raise self.changed(PICTURES, f"uint8 {shape}", found)
         return pictures
 
     @cached_property
     def statistics(self) -> dict[str, dict[str, float]]:
         """Mean and standard deviation of each field, as the scaler keeps them."""
-        return self._json(STATISTICS)
+        statistics = self._json(STATISTICS)
+        fields = list(self.fields.columns)
+        for name, summaries in statistics.items():
+            if name not in fields or not _are_figures(summaries):
+                raise self.changed(STATISTICS, "figures for fields of the table", brief({name: summaries}))
+        return statistics
 
     @cached_property
     def loader_map(self) -> dict[str, str]:
         """Code to class name, as the loading code used it."""
-        label_map: dict[str, str] = self._json(LOADER)["label_map"]
+        label_map = self._json(LOADER).get("label_map")
+        if not _is_label_map(label_map):
+            raise self.changed(LOADER, "a label map of codes from 0 on", brief(label_map))
+        assert isinstance(label_map, dict)
         return label_map
 
     @cached_property
@@ -254,15 +293,44 @@ class CaseFiles:
     def _there(self, name: str) -> Path:
         file = self.folder / name
         if not file.is_file():
-            raise CourseError(f"{self.folder} is no whole case", expected=f"a file {name}", found="none")
+            raise CourseError(
+                f"{self.folder} is no whole case",
+                expected=f"a file {name}",
+                found="none",
+                next_step=_NEXT_STEP,
+            )
         return file
 
     def _json(self, name: str) -> dict[str, Any]:
-        file = self._there(name)
-        try:
-            content = json.loads(file.read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise CourseError(f"{file} cannot be read", found=str(error)) from error
+        content = read_json(self._there(name), "a part of a case")
         if not isinstance(content, dict):
-            raise CourseError(f"{file} cannot be read", expected="a JSON object")
+            raise self.changed(name, "a JSON object", brief(content))
         return content
+
+    def changed(self, name: str, expected: str, found: str) -> CourseError:
+        """Return the error for a file that is not as `write_case` wrote it."""
+        return CourseError(
+            f"{self.folder / name} is not as it belongs to a case",
+            expected=expected,
+            found=(found.splitlines() or ["nothing"])[0].rstrip("."),
+            next_step=_NEXT_STEP,
+        )
+
+
+def _is_label_map(value: object) -> bool:
+    """Tell whether a value maps the codes 0, 1, 2, ... as text, in any order, to names, each once."""
+    return (
+        isinstance(value, dict)
+        and len(value) > 0
+        and set(value) == {str(code) for code in range(len(value))}
+        and is_text_list(list(value.values()))
+        and len(set(value.values())) == len(value)
+    )
+
+
+def _are_figures(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) <= {"mean", "std"}
+        and all(isinstance(figure, (int, float)) and math.isfinite(figure) for figure in value.values())
+    )

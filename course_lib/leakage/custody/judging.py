@@ -9,6 +9,7 @@ from typing import Literal
 from course_lib.errors import CourseError
 from course_lib.leakage.custody.case import CustodyCase, case_kinds, truth_of
 from course_lib.leakage.custody.faults import CLEAN, Truth
+from course_lib.leakage.custody.reading import brief
 from course_lib.leakage.detectors import KINDS
 
 Outcome = Literal["right", "evidence", "kind", "missed", "false alarm", "wrong", "handed in"]
@@ -62,11 +63,11 @@ class Accusation:
     evidence: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.kind not in case_kinds():
+        if not isinstance(self.kind, str) or self.kind not in case_kinds():
             raise CourseError(
                 "A verdict names a kind of fault, or clears the set",
                 expected=" or ".join(case_kinds()),
-                found=repr(self.kind),
+                found=brief(self.kind),
             )
 
 
@@ -103,9 +104,9 @@ def accuse(kind: str, evidence: str | Iterable[str] = ()) -> Accusation:
     if isinstance(evidence, str):
         names = evidence.replace(";", ",").replace("\n", ",").split(",")
     else:
-        names = list(evidence)
+        names = list(evidence) if isinstance(evidence, Iterable) else [evidence]
     if not all(isinstance(name, str) for name in names):
-        raise CourseError("Evidence consists of names", expected="ids or names as text", found=repr(names))
+        raise CourseError("Evidence consists of names", expected="ids or names as text", found=brief(names))
     stripped = (name.strip().strip("'\"[]()").strip() for name in names)
     return Accusation(kind, tuple(dict.fromkeys(name for name in stripped if name)))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from course_lib.leakage import detectors
-from course_lib.leakage.custody.folders import SPLIT, CaseFiles
+from course_lib.leakage.custody.folders import SPLIT, TABLE, CaseFiles
 from course_lib.leakage.custody.material import CHANGING_FIELDS
 from course_lib.leakage.detectors import Finding, Parts
 
@@ -72,6 +72,12 @@ class _Aligned:
         self.kept: NDArray[np.intp] = np.array(
             [position for position, sample_id in enumerate(ids) if sample_id in codes], dtype=np.intp
         )
+        if len(self.kept) < len(codes):
+            raise files.changed(
+                TABLE,
+                "every sample that the manifest lists",
+                f"{len(codes) - len(self.kept):,} fewer",
+            )
         self.parts = Parts(
             [ids[position] for position in self.kept],
             np.array([codes[ids[position]] for position in self.kept], dtype=np.int8),
@@ -179,10 +185,10 @@ def _look_at_classes(data: _Aligned) -> Look:
 
 def _look_at_times(data: _Aligned) -> Look:
     days = data.files.table["day"].to_numpy()[data.kept]
-    rows = [
-        (part, str(min(days[data.parts.codes == code])), str(max(days[data.parts.codes == code])))
-        for code, part in enumerate(data.parts.names)
-    ]
+    rows = []
+    for code, part in enumerate(data.parts.names):
+        in_part = days[data.parts.codes == code].tolist()
+        rows.append((part, min(in_part, default="none"), max(in_part, default="none")))
     return Look("times", ("part", "first day", "last day"), tuple(rows))
 
 

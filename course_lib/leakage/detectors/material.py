@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from course_lib.datasets import Source
     from course_lib.splits import SampleTable
 
-_GENERATED = re.compile(r"(?P<real>.*?)-?generated-(?P<seed>\d+)-(?P<count>\d+)")
+_GENERATED = re.compile(r"(?P<real>.*?)-?generated-(?P<seed>[0-9]{1,19})-(?P<count>[0-9]{1,7})")
 # Known to be measured anew for each contact, and so to hide that two rows are one client's.
 _MEASURED_ANEW = ["duration"]
 

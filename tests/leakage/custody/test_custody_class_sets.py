@@ -85,7 +85,7 @@ def test_cases_without_a_verdict_are_listed_and_bring_nothing(made, tmp_path):
         (lambda c: c["verdicts"].update({"case-99": {"kind": "clean"}}), "case-99"),
         (lambda c: c["verdicts"].update({"case-01": "clean"}), "no verdict on case-01"),
         (lambda c: c["verdicts"].update({"case-01": {"kind": "gremlin"}}), "gremlin"),
-        (lambda c: c.update(verdicts=[]), "no mapping of cases"),
+        (lambda c: c.update(verdicts=[]), "a verdict for each case"),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused_in_a_sentence(made, tmp_path, change, sentence):
