@@ -194,6 +194,7 @@ def line_chart(
     y_limits: tuple[float, float] | None = None,
     marks: Mapping[str, float] | None = None,
     corner: str = "",
+    height: float = 300,
 ) -> str:
     """Return lines over a numeric axis as one ``<svg>`` element, each named at its right end.
 
@@ -209,6 +210,8 @@ def line_chart(
         Vertical lines with a name, for example where a split cuts the data.
     corner : str
         Where the data and the values come from.
+    height : float
+        Where the x axis lies, in units of the picture, which is 660 wide.
     """
     marks = marks or {}
     points = [point for line in lines.values() for point in line]
@@ -219,7 +222,7 @@ def line_chart(
     y_low, y_high = y_limits or (y_ticks[0], y_ticks[-1])
     longest = max((len(name) for name in lines), default=0)
     left, right = 70.0, _WIDTH - min(max(30, longest * _LETTER + 16), 200)
-    top, bottom = 50.0 if marks else 34.0, 300.0
+    top, bottom = 50.0 if marks else 34.0, height
 
     def x_of(value: float) -> float:
         return left + (value - x_low) / ((x_high - x_low) or 1) * (right - left)
@@ -242,8 +245,8 @@ def line_chart(
         on_right = x_of(x) > (left + right) / 2
         parts.append(_text(x_of(x), top - 12, name, anchor="end" if on_right else "start", size=_SMALL))
     name_heights = _spread([y_of(line[-1][1]) for line in lines.values() if line], 18, top, bottom)
-    drawn = [(name, line) for name, line in lines.items() if line]
-    for index, ((name, line), name_y) in enumerate(zip(drawn, name_heights, strict=True)):
+    drawn = [(index, name, line) for index, (name, line) in enumerate(lines.items()) if line]
+    for (index, name, line), name_y in zip(drawn, name_heights, strict=True):
         colour, dash = PALETTE[index % len(PALETTE)], _DASHES[index % len(_DASHES)]
         path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in line)
         parts.append(
@@ -254,11 +257,11 @@ def line_chart(
         parts.append(f'<circle cx="{x_of(end_x):.1f}" cy="{y_of(end_y):.1f}" r="4" fill="{colour}"/>')
         parts.append(_text(right + 10, name_y + 5, name))
     parts.append(_text((left + right) / 2, bottom + 40, x_axis, anchor="middle"))
-    height, corner_parts = _corner(corner, bottom + 48)
+    whole_height, corner_parts = _corner(corner, bottom + 48)
     described = "; ".join(
-        f"{name}: {format_number(line[0][1])} to {format_number(line[-1][1])}" for name, line in drawn
+        f"{name}: {format_number(line[0][1])} to {format_number(line[-1][1])}" for _, name, line in drawn
     )
-    return _svg(parts + corner_parts, height, title, f"{y_axis} over {x_axis}. {described}. {corner}")
+    return _svg(parts + corner_parts, whole_height, title, f"{y_axis} over {x_axis}. {described}. {corner}")
 
 
 def _bar_limits(bars: Sequence[Bar]) -> tuple[float, float]:

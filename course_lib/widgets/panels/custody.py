@@ -125,7 +125,7 @@ class CustodyDesk:
         """Hand in what stands in the verdict's place, as the button does; None where it cannot be judged."""
         self.widget()
         kind = self.parts["kind"].value
-        if kind is None:
+        if not kind:
             self._say("course-note", text("custody.choose_first"))
             return None
         try:
@@ -170,9 +170,9 @@ class CustodyDesk:
 
         wide = widgets.Layout(width="100%", max_width="640px")
         style = {"description_width": "80px"}
-        options = [(text("question.choose"), None), *((title, kind) for kind, title in case_kinds().items())]
+        options = [(text("question.choose"), ""), *((title, kind) for kind, title in case_kinds().items())]
         kind = widgets.Dropdown(
-            options=options, value=None, description=text("custody.verdict"), style=style, layout=wide
+            options=options, value="", description=text("custody.verdict"), style=style, layout=wide
         )
         evidence = widgets.Textarea(description=text("custody.evidence"), style=style, rows=2, layout=wide)
         submit = widgets.Button(
@@ -220,7 +220,7 @@ class CustodyDesk:
             return
         heading = text("custody.verdict_on", name=self.bench.case(self.number).name)
         self.parts["heading"].value = f'<p class="course-heading">{escape(heading)}</p>'
-        self.parts["kind"].value = None
+        self.parts["kind"].value = ""
         self.parts["evidence"].value = ""
         self._say_what_counts()
         self._show_standing()

@@ -49,7 +49,7 @@ def sizes_view(task: TaskSizes) -> View:
             size.title,
             format_bytes(size.total_bytes),
             size.samples,
-            size.files,
+            text("sizes.in_no_file") if size.files is None else size.files,
             _mean(size.bytes_per_sample),
             size.how,
         )
@@ -258,17 +258,21 @@ def padding_panel(lengths: TextLengths) -> Panel:
 def encodings_view(mean_bytes: Mapping[str, float], decoded_bytes: int, images: int, origin: Origin) -> View:
     """Return the same pictures stored in several ways: mean size, and how far each grows when decoded."""
     growths = {name: decoded_bytes / size for name, size in mean_bytes.items()}
-    return bar_view(
-        text("encodings.title", low=min(growths.values()), high=max(growths.values())),
-        [Bar(name, size, shown=format_bytes(size)) for name, size in mean_bytes.items()],
-        summary=text("encodings.summary", decoded=format_bytes(decoded_bytes)),
+    title = text("encodings.title", low=min(growths.values()), high=max(growths.values()))
+    source = text("encodings.source", images=images)
+    figure = bar_chart(
+        [Bar(name, size, shown=_mean(size)) for name, size in mean_bytes.items()],
+        title=title,
         axis=text("encodings.axis"),
-        label_head=text("encodings.how"),
-        value_head=text("sizes.mean"),
-        origin=origin,
-        source_note=text("encodings.source", images=images),
-        result=growths,
+        corner=provenance(origin, source),
     )
+    columns = (text("encodings.how"), text("encodings.mean"), text("encodings.growth"))
+    rows = tuple(
+        (name, _mean(size), text("encodings.times", growth=growths[name]))
+        for name, size in mean_bytes.items()
+    )
+    summary = text("encodings.summary", decoded=_mean(decoded_bytes))
+    return View(title, summary, columns, rows, figure, origin, source, result=growths)
 
 
 def layouts_view(layouts: Sequence[FileLayout], seconds_per_open: float) -> View:

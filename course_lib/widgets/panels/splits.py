@@ -34,11 +34,12 @@ _RATIOS = ("70-15-15", "80-10-10", "60-20-20")
 
 def drawn_again_view(found: Sequence[DrawnAgain], seed: int, origin: Origin) -> View:
     """Return how much of each way's first test part comes back from other orders of the same rows."""
-    moved = [one for one in found if one.order != ORDERS["same"]] or found
-    by_seed = [one.share for one in moved if one.way in LIBRARIES.values()]
-    by_recipe = min(one.share for one in moved if one.way not in LIBRARIES.values())
+    moved = [one for one in found if one.order != ORDERS["same"]]
+    by_seed = [one.share for one in moved or found if one.way in LIBRARIES.values()]
+    by_recipe = min(one.share for one in moved or found if one.way not in LIBRARIES.values())
+    shares = {"least": min(by_seed), "most": max(by_seed), "recipe": by_recipe}
     return bar_view(
-        text("same_seed.title", least=min(by_seed), most=max(by_seed), recipe=by_recipe),
+        text("same_seed.title", **shares) if moved else text("same_seed.title_unmoved", **shares),
         [
             Bar(one.way, 100 * one.share, one.order, shown=text("same_seed.shown", share=one.share))
             for one in found
@@ -83,21 +84,29 @@ def parts_view(split: Split | SplitManifest, origin: Origin) -> View:
     )
     listed = ", ".join(f"{size:,} {part}" for part, size in sizes.items())
     return View(
-        text("parts.title", parts=listed),
+        text("parts.title", recipe=split.recipe, parts=listed),
         text("parts.summary", classes=len(classes)),
         (text("parts.part"), text("parts.samples"), *classes),
         rows,
         origin=origin,
-        source_note=text("parts.source", recipe=split.recipe),
+        source_note=text("parts.source"),
         result=counts,
     )
 
 
-def judged_view(found: Mapping[str, JudgedSplit], origin: Origin) -> View:
+def judged_view(
+    found: Mapping[str, JudgedSplit], origin: Origin, *, pairs: Mapping[str, tuple[str, str]] | None = None
+) -> View:
     """Return the AUC of several splits by name, each with what it lets the model get away with.
 
-    The title compares the first with the last.
+    The title compares the first with the last; with named ``pairs``, the two of each pair.
     """
+    if pairs:
+        drops = [
+            text("judged.drop", drop=found[first].auc - found[second].auc, pair=name)
+            for name, (first, second) in pairs.items()
+        ]
+        return _judged(text("judged.drops", drops=", ".join(drops)), found, origin)
     first, *_, last = found
     high, low = found[first].auc, found[last].auc
     title = text("judged.title", high=high, first=first, low=low, last=last, drop=high - low)
@@ -194,7 +203,7 @@ def repeats_view(findings: Mapping[str, Finding], origin: Origin) -> View:
         for left_out, finding in findings.items()
     )
     return View(
-        text("repeats.title", repeats=", ".join(row[1] for row in rows)),
+        text("repeats.title", repeats=" / ".join(row[1] for row in rows)),
         text("repeats.summary"),
         (text("repeats.left_out"), text("repeats.repeats"), text("repeats.pairs")),
         rows,
@@ -277,7 +286,7 @@ def _judged(title: str, found: Mapping[str, JudgedSplit], origin: Origin) -> Vie
         Bar(name, one.auc, low=one.interval[0], high=one.interval[1], shown=f"{one.auc:.3f}")
         for name, one in found.items()
     ]
-    note = text("judged.source", recipe=next(iter(found.values())).recipe)
+    note = text("judged.source", recipes=", ".join(dict.fromkeys(one.recipe for one in found.values())))
     figure = bar_chart(
         bars,
         title=title,
@@ -316,4 +325,4 @@ def _pairs_across(finding: Finding) -> int:
 
 def _first_ids(ids: Sequence[str]) -> str:
     shown = [str(name) for name in ids[:3]]
-    return ", ".join(shown) + (" ..." if len(ids) > len(shown) else "") if shown else text("table.none")
+    return ", ".join(shown) + (" ..." if len(ids) > len(shown) else "") if shown else text("diff.none")

@@ -41,7 +41,7 @@ def lengths():
 def test_each_size_stands_with_its_representation_and_how_it_is_known():
     view = sizes_view(IMAGES)
     assert view.rows[0] == ("files as stored", "90 KB", 100, 100, "900 B", "counted")
-    assert view.rows[2][0] == "tensors, float32" and view.rows[2][3] is None
+    assert view.rows[2][0] == "tensors, float32" and view.rows[2][3] == "in no file"
     assert "900 B (files as stored)" in view.title and "12,288 B (tensors, float32)" in view.title
     assert "generated from seed 7" in view.figure_svg and view.origin == ORIGIN
 
@@ -61,7 +61,7 @@ def test_three_quantities_of_each_task_come_from_the_stored_files():
 def test_one_rate_asks_for_different_bandwidths():
     view = demand_view(128, 4, {"files": 100_000, "smaller files": 50_000, "arrays": 150_528})
     assert [row[1] for row in view.rows] == ["51.2 MB/s", "25.6 MB/s", "77.07 MB/s"]
-    assert "512 samples a second are 25.6 MB/s or 77.07 MB/s" in view.title
+    assert "512 samples a second are 25.6 MB/s to 77.07 MB/s" in view.title
     assert "assumed sizes" in view.html() and view.origin is None
 
 
@@ -83,7 +83,7 @@ def test_lengths_are_shown_with_the_shares_that_fit(lengths):
     assert view.rows[-1] == ("100%", longest) and f"the longest {longest}" in view.title
     for percent, length in view.rows:
         assert (lengths.tokens <= length).mean() * 100 >= float(percent.rstrip("%"))
-    assert "BPE tokeniser of 8,000 tokens" in view.figure_svg
+    assert "vocabulary of 8,000 tokens" in view.text()
 
 
 def test_the_maximum_length_moves_padding_and_losses(lengths):
@@ -106,12 +106,13 @@ def test_the_maximum_length_moves_padding_and_losses(lengths):
 def test_padding_by_two_tokenisers_names_both(lengths):
     cost = padding_cost(lengths.tokens, max_length=64, batch_size=8)
     view = padding_view({"one": cost, "two": cost}, ORIGIN, 8_000, 4_000)
-    assert "8,000 / 4,000 tokens" in view.figure_svg and [row[0] for row in view.rows] == ["one", "two"]
+    assert "vocabulary 8,000 / 4,000" in view.text() and [row[0] for row in view.rows] == ["one", "two"]
 
 
 def test_ways_of_storing_one_picture_are_set_beside_each_other():
     view = encodings_view({"JPEG": 600.0, "PNG": 2_400.0}, 3_072, 300, ORIGIN)
     assert view.result == {"JPEG": 5.12, "PNG": 1.28}
+    assert view.rows == (("JPEG", "600 B", "5.1 times"), ("PNG", "2,400 B", "1.3 times"))
     assert "1.3 to 5.1 times" in view.title and "300 of the images" in view.figure_svg
 
 

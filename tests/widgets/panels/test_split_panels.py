@@ -39,6 +39,7 @@ def test_the_seed_panel_takes_seed_share_and_order(calls):
     panel = panels.same_seed_panel(calls.samples, calls.origin)
     again = panel.at(seed=5, share=20, order="same")
     assert all(row[2] == "100%" for row in again.rows) and again.result[0].drawn == 300
+    assert "From the same order" in again.title and "From another order" in panel.view.title
     by_class = {row[0]: row[2] for row in panel.at(order="by class").rows}
     assert by_class["scikit-learn, stratified"] == "100%" != by_class["numpy permutation"]
 
@@ -48,7 +49,7 @@ def test_the_parts_show_sizes_and_shares_of_each_class(calls):
     view = panels.parts_view(split, calls.origin)
     assert [row[0] for row in view.rows] == ["train", "validation", "test"]
     assert [row[1] for row in view.rows] == ["1,050", "225", "225"]
-    assert "stratified-70-15-15" in view.text()
+    assert view.title == "stratified-70-15-15: 1,050 train, 225 validation, 225 test"
 
 
 def test_the_split_panel_sets_the_random_split_beside_the_chosen_one(calls):
@@ -66,6 +67,21 @@ def test_a_split_in_time_has_no_test_call_before_the_newest_training_call(calls)
     view = panels.judged_view({"in time": ordered, "again": ordered}, calls.origin)
     assert ordered.overtaken == 0 < ordered.acquainted
     assert view.rows[0][5] == "0%" and "a difference of 0.000" in view.title
+
+
+def test_splits_in_pairs_are_compared_pair_by_pair(calls):
+    judged = {
+        recipe: judge_split(calls.frame, make_split(calls.samples, parse_recipe(recipe)), FEATURES)
+        for seed in ("", "-seed1")
+        for recipe in (f"random-70-15-15{seed}", f"grouped-70-15-15{seed}")
+    }
+    names = list(judged)
+    view = panels.judged_view(
+        judged, calls.origin, pairs={"one": (names[0], names[1]), "two": (names[2], names[3])}
+    )
+    drops = [judged[names[at]].auc - judged[names[at + 1]].auc for at in (0, 2)]
+    assert view.title == f"The AUC falls by {drops[0]:.3f} (one), {drops[1]:.3f} (two)"
+    assert all(name in view.source_note for name in names)
 
 
 def test_shares_fitted_on_all_rows_have_seen_the_test(calls):
@@ -90,7 +106,7 @@ def test_a_moved_sample_is_named(calls, tmp_path):
     view = panels.diff_view(diff, calls.origin)
     moved = diff.moved["train", "test"]
     assert ("moved from train to test", f"{len(moved):,}") == view.rows[0][:2] and moved[0] in view.rows[0][2]
-    assert dict((row[0], row[1]) for row in view.rows)["added"] == "0"
+    assert ("added", "0", "none") in view.rows
 
 
 def test_repeats_and_findings_stand_under_their_names(calls):
@@ -101,7 +117,7 @@ def test_repeats_and_findings_stand_under_their_names(calls):
     assert view.rows == (("all fields", "3", "2"),)
     clear = Finding("group_spread", "clear", "None.")
     both = panels.findings_view({"calls": repeats, "clients": clear}, calls.origin)
-    assert [row[2] for row in both.rows] == ["found", "clear"] and "Found: 1 of the 2" in both.title
+    assert [row[2] for row in both.rows] == ["found", "clear"] and "Found in 1 of 2 searches" in both.title
 
 
 def test_similar_images_stand_side_by_side_or_not_at_all():
