@@ -56,18 +56,29 @@ def judge(verdicts: tuple[Path, ...], key: Path, as_json: bool) -> None:
     """Judge the files of verdicts that learners handed in.
 
     Learners write theirs in a notebook: `bench = Bench.opened("cases")`, then `bench.judge(...)` for
-    each case and `bench.write_verdicts("ada.json", learner="Ada")`.
+    each case and `bench.write_verdicts("ada.json", learner="Ada")`. A file that cannot be judged is named
+    after the others, which are judged all the same; then the status is 2.
 
     \b
     Example:
       course custody judge ada.json alan.json --key keys/cases.json
     """
-    from course_lib.leakage.custody import judge_verdicts
+    from course_lib.leakage.custody import judge_all
 
-    reports = [(file, judge_verdicts(file, key)) for file in verdicts]
+    reports, refused = judge_all(verdicts, key)
     if as_json:
-        print_json({"schema_version": 1, "learners": [report.as_dict() for _, report in reports]})
-        return
-    for file, report in reports:
-        click.echo(visible(f"{report.learner or file.name}: {report.score.sentence()}"))
-        print_table(("Case", "Verdict", "Evidence", "Points", "Why"), report.table())
+        print_json(
+            {
+                "schema_version": 1,
+                "learners": [report.as_dict() for _, report in reports],
+                "refused": [{"file": str(file), "why": str(error)} for file, error in refused],
+            }
+        )
+    else:
+        for file, report in reports:
+            click.echo(visible(f"{report.learner or file.name}: {report.score.sentence()}"))
+            print_table(("Case", "Verdict", "Evidence", "Points", "Why"), report.table())
+    for _, error in refused[:-1]:
+        click.echo(visible(f"course: {error}"), err=True)
+    if refused:
+        raise refused[-1][1]

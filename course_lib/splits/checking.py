@@ -7,7 +7,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
-from course_lib.splits.ids import shown
+from course_lib.splits.given import shown
 from course_lib.splits.recipe import Recipe
 from course_lib.splits.samples import SampleTable
 

@@ -1,9 +1,10 @@
-"""The other columns of a sample table: classes, contents' digests, groups, times, official parts."""
+"""Columns of a sample table: classes, contents' digests, groups and official parts."""
 
 from __future__ import annotations
 
 import binascii
 import datetime as dt
+import unicodedata
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
@@ -14,10 +15,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
-from course_lib.splits.ids import shown, text_column
+from course_lib.splits.given import need_list, shown
+from course_lib.splits.ids import text_column
 
 _DIGEST_BYTES = 32
-_ZONED = r"[0-9]{2}:[0-9]{2}.*(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+ARROW_REFUSES = (
+    pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError, TypeError,
+    UnicodeEncodeError,
+)  # fmt: skip
+_NAMES_SHOWN = 12
 
 
 def hexadecimal(digests: NDArray[np.uint8]) -> bytes:
@@ -33,8 +39,12 @@ def from_hexadecimal(digits: bytes) -> NDArray[np.uint8]:
     return np.frombuffer(values, dtype=np.uint8)
 
 
-def need_length(column: str, found: int, count: int, title: str) -> None:
-    """Raise CourseError when a column of ``title`` does not have one value for each sample."""
+def need_column(
+    column: str, values: Any, count: int, title: str, *, dimensions: tuple[int, ...] = (1,)
+) -> None:
+    """Raise CourseError when a column of ``title`` is no list, or not of one value for each sample."""
+    need_list(values, f"The {column} of {title}", dimensions=dimensions)
+    found = len(values)
     if found != count:
         raise CourseError(
             f"The {column} of {title} do not fit the ids",
@@ -48,7 +58,7 @@ def checked_labels(
     labels: Any, class_names: Sequence[str] | None, count: int, title: str
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """Return class codes and class names; all labels are text, or all are whole numbers."""
-    need_length("labels", len(labels), count, title)
+    need_column("labels", labels, count, title)
     names = None if class_names is None else _checked_class_names(class_names, title)
     packed = _packed_labels(labels, title)
     if pa.types.is_string(packed.type):
@@ -58,7 +68,7 @@ def checked_labels(
 
 def checked_content(content: Any, count: int, title: str) -> NDArray[np.uint8]:
     """Return the contents' digests as an array of shape (n, 32)."""
-    need_length("digests", len(content), count, title)
+    need_column("digests", content, count, title, dimensions=(1, 2))
     wrong = CourseError(
         f"The digests of {title} are not usable",
         expected="64 hexadecimal digits, or 32 bytes, for each sample",
@@ -69,7 +79,7 @@ def checked_content(content: Any, count: int, title: str) -> NDArray[np.uint8]:
             raise wrong
         return np.ascontiguousarray(content)
     try:
-        rows = [bytes.fromhex(value) if isinstance(value, str) else bytes(value) for value in content]
+        rows = [_bytes_of(value) for value in content]
     except (TypeError, ValueError) as error:
         raise wrong from error
     if any(len(row) != _DIGEST_BYTES for row in rows):
@@ -77,14 +87,24 @@ def checked_content(content: Any, count: int, title: str) -> NDArray[np.uint8]:
     return np.frombuffer(b"".join(rows), dtype=np.uint8).reshape(count, _DIGEST_BYTES)
 
 
+def _bytes_of(digest: Any) -> bytes:
+    if isinstance(digest, str):
+        return bytes.fromhex(digest)
+    # bytes(32) would be 32 zeros, and an array of wider numbers would give their memory.
+    values = isinstance(digest, np.ndarray) and digest.dtype == np.uint8
+    if not (values or isinstance(digest, (bytes, bytearray, memoryview, list, tuple))):
+        raise TypeError
+    return bytes(digest)
+
+
 def checked_groups(groups: Any, count: int, title: str) -> pa.Array:
     """Return the groups as text: no value missing, empty or with a control character."""
-    need_length("groups", len(groups), count, title)
-    kinds = {_kind_of(value) for value in groups} if _is_plain(groups) else set()
+    need_column("groups", groups, count, title)
+    kinds = {kind_of(value) for value in groups} if is_plain(groups) else set()
     if len(kinds - {"missing"}) > 1:
-        raise _mixed("groups", kinds, title)
+        raise mixed_types("groups", kinds, title)
     if kinds == {"whole number"}:
-        groups = [str(int(value)) for value in groups]
+        groups = _whole_numbers_as_text(groups, title)
     elif isinstance(groups, np.ndarray) and groups.dtype.kind in "iu":
         groups = pa.array(groups).cast(pa.string())
     packed = text_column(groups, f"A group of {title}")
@@ -98,13 +118,26 @@ def checked_groups(groups: Any, count: int, title: str) -> pa.Array:
     return packed
 
 
+def _whole_numbers_as_text(groups: Any, title: str) -> list[str]:
+    try:
+        return [str(int(value)) for value in groups]
+    except ValueError as error:
+        raise CourseError(
+            f"A group of {title} is not usable",
+            expected="text, or whole numbers of at most 4,300 digits",
+            found="a longer one",
+            next_step="give it a shorter name",
+        ) from error
+
+
 def checked_official(official: Any, count: int, title: str) -> NDArray[np.int8]:
     """Return the publisher's parts: 0 for training, 1 for test."""
-    need_length("official parts", len(official), count, title)
+    need_column("official parts", official, count, title)
     try:
         parts = np.asarray(official)
-        usable = parts.dtype.kind in "iub" and bool(np.isin(parts, (0, 1)).all())
-    except (TypeError, ValueError):
+        usable = parts.dtype.kind in "iub" and parts.ndim == 1 and bool(np.isin(parts, (0, 1)).all())
+        usable = usable and not np.ma.is_masked(official)
+    except (TypeError, ValueError, OverflowError):
         usable = False
     if not usable:
         raise CourseError(
@@ -115,86 +148,13 @@ def checked_official(official: Any, count: int, title: str) -> NDArray[np.int8]:
     return parts.astype(np.int8)
 
 
-def checked_times(times: Any, count: int, title: str) -> NDArray[np.int64]:
-    """Return times as nanoseconds since 1970 in UTC, or positions as they are."""
-    need_length("times", len(times), count, title)
-    if _is_plain(times):
-        kinds = {_kind_of(value) for value in times}
-        if "missing" in kinds:
-            raise _missing_time(
-                next(at for at, value in enumerate(times) if _kind_of(value) == "missing"), title
-            )
-        if {"time with a zone", "time without a zone"} <= kinds:
-            raise _mixed_zones(title)
-        if len(kinds) > 1:
-            raise _mixed("times", kinds, title)
-        times = [_in_utc(value) for value in times]
-    elif isinstance(times, np.ndarray) and times.dtype.kind == "M":
-        # Arrow knows neither hours nor months; seconds hold all that is coarser.
-        finer = np.datetime_data(times.dtype)[0] in ("s", "ms", "us", "ns")
-        times = times if finer else times.astype("datetime64[s]")
-    try:
-        packed = (
-            times if isinstance(times, (pa.Array, pa.ChunkedArray)) else pa.array(times, from_pandas=True)
-        )
-        packed = packed.combine_chunks() if isinstance(packed, pa.ChunkedArray) else packed
-        if packed.null_count:
-            raise _missing_time(pc.index(pc.is_null(packed), True).as_py(), title)
-        if pa.types.is_string(packed.type) or pa.types.is_large_string(packed.type):
-            packed = _instants_of_text(packed.cast(pa.string()), title)
-        if pa.types.is_timestamp(packed.type):
-            return packed.cast(pa.timestamp("ns", packed.type.tz)).cast(pa.int64()).to_numpy()
-        if pa.types.is_date(packed.type):
-            return packed.cast(pa.timestamp("ns")).cast(pa.int64()).to_numpy()
-        if pa.types.is_integer(packed.type):
-            return packed.cast(pa.int64()).to_numpy()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
-        raise CourseError(
-            f"A time of {title} is not usable",
-            expected="a year, month and day of ISO 8601 from 1678 to 2261",
-            found=str(error).splitlines()[0],
-            next_step="correct it",
-        ) from error
-    raise CourseError(
-        f"The times of {title} are not usable",
-        expected="whole numbers, dates in ISO 8601 or datetimes",
-        found=str(packed.type),
-        next_step="convert them",
-    )
+def first_line_of(error: Exception) -> str:
+    """Return what a library said, as far as it fits into a sentence."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def _instants_of_text(packed: pa.Array, title: str) -> pa.Array:
-    zoned = pc.match_substring_regex(packed, _ZONED)
-    if not pc.any(zoned).as_py():
-        return packed.cast(pa.timestamp("ns"))
-    if not pc.all(zoned).as_py():
-        raise _mixed_zones(title)
-    return packed.cast(pa.timestamp("ns", "UTC"))
-
-
-def _in_utc(value: Any) -> Any:
-    return value.astimezone(dt.timezone.utc) if isinstance(value, dt.datetime) and value.tzinfo else value
-
-
-def _missing_time(position: int, title: str) -> CourseError:
-    return CourseError(
-        f"A time of {title} is missing",
-        expected="a time for every sample",
-        found=f"none at position {position}",
-        next_step="leave the sample out, or choose a recipe that needs no times",
-    )
-
-
-def _mixed_zones(title: str) -> CourseError:
-    return CourseError(
-        f"The times of {title} cannot be compared",
-        expected="a time zone on all of them or on none",
-        found="some with and some without",
-        next_step="add the zone where it is missing",
-    )
-
-
-def _mixed(column: str, kinds: set[str], title: str) -> CourseError:
+def mixed_types(column: str, kinds: set[str], title: str) -> CourseError:
+    """Return the error for a column whose values are of more than one kind."""
     return CourseError(
         f"The {column} of {title} are of mixed types",
         expected="one type",
@@ -203,7 +163,7 @@ def _mixed(column: str, kinds: set[str], title: str) -> CourseError:
     )
 
 
-def _is_plain(values: Any) -> bool:
+def is_plain(values: Any) -> bool:
     """Tell whether the values are Python objects, which need not be of one type."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return False
@@ -211,7 +171,8 @@ def _is_plain(values: Any) -> bool:
     return dtype is None or str(dtype) == "object"
 
 
-def _kind_of(value: Any) -> str:
+def kind_of(value: Any) -> str:
+    """Return the kind of a Python object in words; "missing" for everything that stands for no value."""
     if value is None or (isinstance(value, (float, np.floating)) and value != value):
         return "missing"
     if type(value).__name__ in ("NaTType", "NAType"):
@@ -229,30 +190,32 @@ def _kind_of(value: Any) -> str:
 
 def _packed_labels(labels: Any, title: str) -> pa.Array:
     """Return the labels as one Arrow array of string or of int64."""
-    if _is_plain(labels):
-        kinds = {_kind_of(value) for value in labels}
+    if is_plain(labels):
+        kinds = {kind_of(value) for value in labels}
         if "missing" in kinds:
             raise _missing_label(
-                next(at for at, value in enumerate(labels) if _kind_of(value) == "missing"), title
+                next(at for at, value in enumerate(labels) if kind_of(value) == "missing"), title
             )
         if len(kinds) > 1:
-            raise _mixed("labels", kinds, title)
+            raise mixed_types("labels", kinds, title)
     try:
         packed = (
             labels if isinstance(labels, (pa.Array, pa.ChunkedArray)) else pa.array(labels, from_pandas=True)
         )
-    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
-        raise _unusable_labels(str(error), title) from error
+    except ARROW_REFUSES as error:
+        raise _unusable_labels(first_line_of(error), title) from error
     if isinstance(packed, pa.ChunkedArray):
         packed = packed.combine_chunks()
     if pa.types.is_dictionary(packed.type):
         packed = packed.dictionary_decode()
     if packed.null_count:
         raise _missing_label(pc.index(pc.is_null(packed), True).as_py(), title)
-    if pa.types.is_integer(packed.type) or pa.types.is_boolean(packed.type):
-        return packed.cast(pa.int64())
-    if pa.types.is_string(packed.type) or pa.types.is_large_string(packed.type):
-        return packed.cast(pa.string())
+    is_text = pa.types.is_string(packed.type) or pa.types.is_large_string(packed.type)
+    if is_text or pa.types.is_integer(packed.type) or pa.types.is_boolean(packed.type):
+        try:
+            return packed.cast(pa.string() if is_text else pa.int64())
+        except ARROW_REFUSES as error:
+            raise _unusable_labels(first_line_of(error), title) from error
     raise _unusable_labels(str(packed.type), title)
 
 
@@ -281,13 +244,20 @@ def _codes_of_numbers(
 
 
 def _checked_class_names(names: Sequence[str], title: str) -> tuple[str, ...]:
+    need_list(names, f"The class names of {title}")
     checked = tuple(names)
     usable = all(isinstance(name, str) and name.strip() and name.isprintable() for name in checked)
-    if not checked or not usable or len(set(checked)) != len(checked):
+    # Names that differ only by how an accent is put together look alike in every table.
+    if (
+        not checked
+        or not usable
+        or len({unicodedata.normalize("NFC", name) for name in checked}) != len(checked)
+    ):
+        listed = ", ".join(map(shown, checked[:_NAMES_SHOWN])) + ", ..." * (len(checked) > _NAMES_SHOWN)
         raise CourseError(
             f"The class names of {title} are not usable",
             expected="at least one, each in one line of visible text and only once",
-            found=", ".join(shown(str(name)) for name in checked) or "none",
+            found=listed or "none",
             next_step="correct them",
         )
     return checked
@@ -312,7 +282,7 @@ def _unusable_labels(found: str, title: str) -> CourseError:
 
 
 def _unknown_label(found: str, names: tuple[str, ...], title: str) -> CourseError:
-    listed = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
+    listed = ", ".join(names[:_NAMES_SHOWN]) + (", ..." if len(names) > _NAMES_SHOWN else "")
     return CourseError(
         f"A label of {title} is in no class",
         expected=f"one of {listed}, or a code from 0 to {len(names) - 1}",

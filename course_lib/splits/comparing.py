@@ -11,9 +11,13 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
-from course_lib.splits.files import SplitManifest
+from course_lib.splits.files import SplitManifest, digest_as_written
+from course_lib.splits.given import need_type
+from course_lib.splits.lines import are_in_order
 from course_lib.splits.making import make_split
 from course_lib.splits.samples import SampleTable
+
+_READ_FIRST = "read it first: read_split(folder)"
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,10 @@ def verify_split(manifest: SplitManifest, samples: SampleTable) -> Verification:
     -------
     Verification
     """
+    need_type(manifest, SplitManifest, "A split manifest", _READ_FIRST)
+    need_type(
+        samples, SampleTable, "A sample table", "make one first: sample_table(ids, labels, dataset=...)"
+    )
     theirs = _Rows(manifest.ids, manifest.groups, manifest.sample_digests)
     digests = samples.sample_digests() if samples.content is not None else None
     here, there = _common(theirs.ids, samples.ids)
@@ -94,14 +102,17 @@ def verify_split(manifest: SplitManifest, samples: SampleTable) -> Verification:
         else:
             misplaced = _texts(theirs.ids, here[manifest.codes[here] != again.codes[there]])
             _say(problems, misplaced, "", f"in another split than {manifest.recipe} gives")
+            if manifest.counts != again.counts():
+                problems.append("The manifest counts other numbers of samples by class than the data give.")
+    if not problems:
+        problems += _unlike_what_is_written(manifest)
     ok = not problems
     if ok:
         problems.append(
             f"All {len(manifest):,} samples are there, "
             f"and the recipe {manifest.recipe} puts each where it stands."
         )
-    if theirs.digests is None or ours.digests is None:
-        problems.append("Contents were not compared, as one side has no digests of them.")
+    problems += _not_compared(theirs, ours)
     return Verification(ok, missing, unexpected, changed, misplaced, tuple(problems))
 
 
@@ -112,6 +123,8 @@ def diff_splits(first: SplitManifest, second: SplitManifest) -> SplitDiff:
     -------
     SplitDiff
     """
+    for manifest in (first, second):
+        need_type(manifest, SplitManifest, "A split manifest", _READ_FIRST)
     rows = [_Rows(manifest.ids, manifest.groups, manifest.sample_digests) for manifest in (first, second)]
     here, there = _common(first.ids, second.ids)
     removed, added = _others(first.ids, here), _others(second.ids, there)
@@ -129,8 +142,7 @@ def diff_splits(first: SplitManifest, second: SplitManifest) -> SplitDiff:
     _say(sentences, added, "", "only in the second manifest")
     _say(sentences, removed, "", "only in the first manifest")
     _say(sentences, changed, "", "changed in content, label or group")
-    if rows[0].digests is None or rows[1].digests is None:
-        sentences.append("Contents were not compared, as one side has no digests of them.")
+    sentences += _not_compared(*rows)
     return SplitDiff(moved, added, removed, changed, tuple(sentences))
 
 
@@ -139,6 +151,24 @@ class _Rows:
     ids: pa.Array
     groups: pa.Array | None
     digests: NDArray[np.uint8] | None
+
+
+def _unlike_what_is_written(manifest: SplitManifest) -> list[str]:
+    """Return what shows that a manifest of the right samples in the right splits was edited all the same."""
+    if not are_in_order(manifest.ids):
+        return ["The manifest's samples are not in the order of their ids, or not each once."]
+    if digest_as_written(manifest) != manifest.digest:
+        return ["The manifest's lines, seed or digests are not as the workbook writes them: it was edited."]
+    return []
+
+
+def _not_compared(first: _Rows, second: _Rows) -> list[str]:
+    sentences = []
+    if first.digests is None or second.digests is None:
+        sentences.append("Contents were not compared, as one side has no digests of them.")
+    if (first.groups is None) != (second.groups is None):
+        sentences.append("Groups were not compared, as one side has none.")
+    return sentences
 
 
 def _common(first: pa.Array, second: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

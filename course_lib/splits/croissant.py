@@ -10,7 +10,8 @@ from typing import Any
 from course_lib.errors import CourseError
 from course_lib.files import write_atomically
 from course_lib.manifests.reading import manifest_names, manifest_path
-from course_lib.splits.files import SAMPLES_FILE, SplitManifest, read_split_json
+from course_lib.splits.entries import SAMPLES_FILE, read_split_json
+from course_lib.splits.files import SplitManifest
 from course_lib.splits.lines import (
     DIGEST_COLUMN,
     GROUP_COLUMN,

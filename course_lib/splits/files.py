@@ -1,16 +1,12 @@
 """Split manifests: ``samples.csv`` and ``split.json``, the proof of which sample was where.
 
-The digest is the SHA-256 of the canonical JSON (keys sorted, no blanks, UTF-8) of the entries in
-`_UNDER_DIGEST`, among them the SHA-256 of ``samples.csv``. So it depends on the contents alone: not on the
-order of the samples, the time, a path, or how ``split.json`` is laid out.
-
-The digest of the data is the SHA-256 of ``samples.csv`` without its column ``split``.
+The digest of a manifest is explained in `course_lib.splits.entries`. The digest of the data is the SHA-256 of
+``samples.csv`` without its column ``split``.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -24,23 +20,20 @@ from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
 from course_lib.files import cannot_write, folder_published_whole
+from course_lib.splits.entries import SAMPLES_FILE, SCHEMA_VERSION, SPLIT_FILE, digest_of, read_split_json
+from course_lib.splits.given import need_line, need_type
 from course_lib.splits.lines import (
     Columns,
     column_names,
     not_a_manifest,
     read_columns,
+    sha256_as_written,
     sha256_of_lines,
     write_lines,
 )
 from course_lib.splits.making import Split, positions_of
 from course_lib.splits.recipe import Recipe, parse_recipe
-
-SAMPLES_FILE, SPLIT_FILE = "samples.csv", "split.json"
-SCHEMA_VERSION = 1
-_UNDER_DIGEST = (
-    "schema_version", "dataset", "variant", "recipe", "seed", "splits", "counts", "samples_sha256",
-    "data_sha256",
-)  # fmt: skip
+from course_lib.splits.samples import SampleTable
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,8 +109,8 @@ class SplitManifest:
 def write_split(split: Split, folder: Path, *, origin: str = "") -> SplitManifest:
     """Write ``samples.csv`` and ``split.json`` into a new folder, whole or not at all.
 
-    The bytes are read back and their digest is compared.
-        A folder that holds this very split already is left as it is.
+    The bytes are read back and their digest is compared. A folder that holds this very split already is left
+    as it is.
 
     Parameters
     ----------
@@ -125,7 +118,7 @@ def write_split(split: Split, folder: Path, *, origin: str = "") -> SplitManifes
     folder : Path
         New or empty, or with this very split in it.
     origin : str, optional
-        Where the data came from, in words; kept beside the split, not under its digest.
+        Where the data came from, in one line of words; kept beside the split, not under its digest.
 
     Returns
     -------
@@ -136,6 +129,8 @@ def write_split(split: Split, folder: Path, *, origin: str = "") -> SplitManifes
     CourseError
         When the folder holds something else, or cannot be written.
     """
+    need_type(split, Split, "A split", "make one first: make_split(samples, recipe)")
+    need_line(origin, "The origin of the data of a split")
     folder = Path(folder)
     _need_free_folder(folder)
     with folder_published_whole(folder) as aside:
@@ -178,7 +173,11 @@ def read_split(folder: Path, *, trust: bool = False) -> SplitManifest:
     recipe = _recipe_in(content, folder)
     if not trust:
         _verify_digest(content, folder)
-    columns = read_columns(samples_path, recipe.names)
+        if content["seed"] != recipe.seed:
+            raise not_a_manifest(
+                folder / SPLIT_FILE, f"a seed that is not the recipe's, which is {recipe.seed}"
+            )
+    columns = read_columns(samples_path, recipe.names, trust=trust)
     counted = np.bincount(columns.codes, minlength=len(recipe.names)).tolist()
     said = [sum(classes.values()) for classes in content["counts"].values()]
     if not trust and counted != said:
@@ -205,68 +204,49 @@ def _manifest(folder: Path, content: Mapping[str, Any], recipe: Recipe, columns:
     )
 
 
-def read_split_json(folder: Path) -> dict[str, Any]:
-    """Return the entries of ``split.json``: presence and types are checked, the digest is not."""
-    path = Path(folder) / SPLIT_FILE
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise CourseError(
-            f"{folder} holds no split manifest",
-            expected=f"{SPLIT_FILE} and {SAMPLES_FILE}",
-            found=f"{SPLIT_FILE}: {error.strerror}",
-            next_step="name the folder that `course split make` wrote",
-        ) from error
-    except ValueError as error:
-        raise not_a_manifest(path, "no JSON in UTF-8") from error
-    if not isinstance(content, dict) or content.get("schema_version") != SCHEMA_VERSION:
-        version = content.get("schema_version") if isinstance(content, dict) else None
-        raise CourseError(
-            f"{path} has a layout that this workbook cannot read",
-            expected=f"schema_version {SCHEMA_VERSION}",
-            found=repr(version),
-            next_step="update the workbook, or make the split anew",
-        )
-    texts = ("dataset", "variant", "recipe", "samples_sha256", "data_sha256", "digest", "id_kind", "origin")
-    usable = (
-        all(isinstance(content.get(key), str) for key in texts)
-        and all(_is_text_list(content.get(key)) for key in ("splits", "notes"))
-        and isinstance(content.get("seed"), int)
-        and _are_counts(content.get("counts"), content["splits"])
-    )
-    if not usable:
-        raise not_a_manifest(path, "entries that are missing or of another type")
-    return content
+def digest_as_written(manifest: SplitManifest) -> str:
+    """Return the digest that a manifest with these columns, counts and recipe has when it is written.
+
+    It is another one than ``manifest.digest`` where somebody edited the files and computed a digest anew, but
+    left lines, a seed or a digest of the data that `write_split` does not write.
+    """
+    columns = Columns(manifest.ids, manifest.codes, manifest.groups, manifest.sample_digests)
+    digests = sha256_as_written(columns, manifest.names)
+    return digest_of(_entries(manifest, columns, manifest.counts, manifest.recipe, digests))
 
 
-def digest_of(content: Mapping[str, Any]) -> str:
-    """Return the digest over the entries of a ``split.json`` that count."""
-    counted = {key: content[key] for key in _UNDER_DIGEST}
-    canonical = json.dumps(counted, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(canonical.encode("utf-8")).hexdigest()
+def _entries(
+    of: SampleTable | SplitManifest,
+    columns: Columns,
+    counts: dict[str, dict[str, int]],
+    recipe: Recipe,
+    digests: tuple[str, str],
+) -> dict[str, Any]:
+    """Return what a ``split.json`` has under its digest, and the columns; their order is that in the file."""
+    samples_sha256, data_sha256 = digests
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "dataset": of.dataset,
+        "variant": of.variant,
+        "recipe": str(recipe),
+        "seed": recipe.seed,
+        "splits": list(recipe.names),
+        "columns": column_names(columns.groups is not None, columns.sample_digests is not None),
+        "counts": counts,
+        "samples_sha256": samples_sha256,
+        "data_sha256": data_sha256,
+    }
 
 
 def _written(split: Split, folder: Path, origin: str) -> tuple[dict[str, Any], Columns]:
     """Write both files into a folder that nobody reads yet; return what they say."""
     with (folder / SAMPLES_FILE).open("wb") as file:
-        columns, samples_sha256, data_sha256 = write_lines(split, file)
+        columns, *digests = write_lines(split, file)
         _to_disk(file)
-    samples = split.samples
-    content: dict[str, Any] = {
-        "schema_version": SCHEMA_VERSION,
-        "dataset": samples.dataset,
-        "variant": samples.variant,
-        "recipe": str(split.recipe),
-        "seed": split.recipe.seed,
-        "splits": list(split.names),
-        "columns": column_names(samples.groups is not None, samples.content is not None),
-        "counts": split.counts(),
-        "samples_sha256": samples_sha256,
-        "data_sha256": data_sha256,
-    }
+    content = _entries(split.samples, columns, split.counts(), split.recipe, (digests[0], digests[1]))
     content |= {
         "digest": digest_of(content),
-        "id_kind": samples.id_kind,
+        "id_kind": split.samples.id_kind,
         "origin": origin,
         "notes": list(split.notes),
     }
@@ -329,18 +309,3 @@ def _recipe_in(content: dict[str, Any], folder: Path) -> Recipe:
         return parse_recipe(content["recipe"], names=content["splits"])
     except CourseError as error:
         raise not_a_manifest(folder / SPLIT_FILE, error.what) from error
-
-
-def _is_text_list(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
-
-
-def _are_counts(value: object, splits: list[str]) -> bool:
-    return (
-        isinstance(value, dict)
-        and list(value) == splits
-        and all(
-            isinstance(classes, dict) and all(isinstance(size, int) for size in classes.values())
-            for classes in value.values()
-        )
-    )

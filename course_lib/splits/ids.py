@@ -10,9 +10,11 @@ import pyarrow.compute as pc
 
 from course_lib.errors import CourseError
 from course_lib.splits.byte_order import byte_order, utf8_parts
+from course_lib.splits.given import need_list, shown
 
 LONGEST_ID_BYTES = 200
-# \pZ: blanks of every script; \pC: control characters, invisible ones, and code points without a meaning.
+# \pZ: blanks of every script; \pC: control characters, invisible ones and those for private use. What no
+# version of Unicode has assigned yet stays allowed: that would depend on the version of Python.
 _FORBIDDEN = r'[./\\,"\pZ\pC]'
 _WHAT_IS_FORBIDDEN = (
     ("\n", "a line break"), ("\r", "a line break"), (".", "a dot"), ("/", "a slash"), ("\\", "a backslash"),
@@ -48,6 +50,7 @@ def checked_ids(ids: Any, title: str = "the samples") -> pa.Array:
     >>> checked_ids(["row-00001", "row-00002"]).to_pylist()
     ['row-00001', 'row-00002']
     """
+    need_list(ids, f"The ids of {title}")
     packed = text_column(ids, f"An id of {title}")
     if not len(packed):
         raise CourseError(f"There are no samples in {title}", expected="at least one id", found="none")
@@ -109,12 +112,6 @@ def text_column(values: Any, what: str) -> pa.Array:
             next_step="check where the values come from",
         ) from error
     return packed
-
-
-def shown(text: str) -> str:
-    """Return text in quotes and plain ASCII, so that blanks and look-alikes can be seen, not too long."""
-    quoted = ascii(text)
-    return quoted if len(quoted) <= 60 else quoted[:57] + "..."
 
 
 def _is_view(packed: pa.Array) -> bool:

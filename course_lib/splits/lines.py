@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,6 +54,7 @@ def write_lines(split: Split, file: BinaryIO) -> tuple[Columns, str, str]:
     """
     names = pa.array(split.names, type=pa.string())
     columns, blocks = _columns_of(split)
+    header = _csv_header(columns.groups is not None, columns.sample_digests is not None)
     samples_sha256, data_sha256 = hashlib.sha256(), hashlib.sha256()
 
     def add(lines: bytes | memoryview, data_lines: bytes | memoryview) -> None:
@@ -62,7 +63,7 @@ def write_lines(split: Split, file: BinaryIO) -> tuple[Columns, str, str]:
         file.write(lines)
 
     with ThreadPoolExecutor(max_workers=1) as beside:
-        added = beside.submit(add, *_csv_header(split))
+        added = beside.submit(add, *header)
         for block in blocks:
             block_lines = _csv_lines(block, names)
             added.result()
@@ -72,13 +73,34 @@ def write_lines(split: Split, file: BinaryIO) -> tuple[Columns, str, str]:
     return columns, samples_sha256.hexdigest(), data_sha256.hexdigest()
 
 
-def read_columns(path: Path, split_names: tuple[str, ...]) -> Columns:
-    """Read a ``samples.csv``.
+def sha256_as_written(columns: Columns, split_names: tuple[str, ...]) -> tuple[str, str]:
+    """Return the SHA-256 of the lines that `write_lines` writes for these columns, and without the split."""
+    names = pa.array(split_names, type=pa.string())
+    digests = hashlib.sha256(), hashlib.sha256()
+    for digest, line in zip(
+        digests, _csv_header(columns.groups is not None, columns.sample_digests is not None), strict=True
+    ):
+        digest.update(line)
+    for start in range(0, len(columns.ids), _BLOCK):
+        lines = _csv_lines(_block_of(columns, slice(start, start + _BLOCK)), names)
+        for digest, some in zip(digests, lines, strict=True):
+            digest.update(some)
+    return digests[0].hexdigest(), digests[1].hexdigest()
+
+
+def are_in_order(ids: pa.Array) -> bool:
+    """Tell whether ids are sorted by their bytes and each stands there once, as `write_lines` leaves them."""
+    return bool(len(ids) < 2 or pc.all(pc.less(ids[:-1], ids[1:])).as_py())
+
+
+def read_columns(path: Path, split_names: tuple[str, ...], *, trust: bool = False) -> Columns:
+    """Read a ``samples.csv``; where it is trusted, with blank lines and with ids in any order.
 
     Raises
     ------
     CourseError
-        When it is not one: other columns, a split that the recipe does not name, digits that are no digest.
+        When it is not one: other columns, a split that the recipe does not name, digits that are no digest,
+        ids that are not in order or not each once.
     """
     header = _header_of(path)
     names = pa.array(split_names, type=pa.string())
@@ -87,6 +109,7 @@ def read_columns(path: Path, split_names: tuple[str, ...]) -> Columns:
         with pyarrow.csv.open_csv(
             path,
             read_options=pyarrow.csv.ReadOptions(block_size=_READ_BYTES),
+            parse_options=pyarrow.csv.ParseOptions(ignore_empty_lines=trust),
             convert_options=pyarrow.csv.ConvertOptions(
                 column_types={name: pa.string() for name in header}, null_values=[], strings_can_be_null=False
             ),
@@ -107,8 +130,11 @@ def read_columns(path: Path, split_names: tuple[str, ...]) -> Columns:
         raise not_a_manifest(path, "no samples")
     groups = [block.groups for block in blocks if block.groups is not None]
     digests = [block.sample_digests for block in blocks if block.sample_digests is not None]
+    ids = pa.concat_arrays([block.ids for block in blocks])
+    if not trust and not are_in_order(ids):
+        raise not_a_manifest(path, "ids that are not in the order of their bytes, or not each once")
     return Columns(
-        ids=pa.concat_arrays([block.ids for block in blocks]),
+        ids=ids,
         codes=np.concatenate([block.codes for block in blocks]),
         groups=pa.concat_arrays(groups) if groups else None,
         sample_digests=np.concatenate(digests) if digests else None,
@@ -162,21 +188,23 @@ def _columns_of(split: Split) -> tuple[Columns, Iterator[Columns]]:
 def _blocks_of(columns: Columns, split: Split, rows: NDArray[np.int64]) -> Iterator[Columns]:
     for start in range(0, len(rows), _BLOCK):
         place = slice(start, start + _BLOCK)
-        block = Columns(
-            ids=columns.ids[place],
-            codes=columns.codes[place],
-            groups=None if columns.groups is None else columns.groups[place],
-            sample_digests=None,
-        )
         if columns.sample_digests is not None:
             columns.sample_digests[place] = split.samples.sample_digests(rows[place])
-            block = replace(block, sample_digests=columns.sample_digests[place])
-        yield block
+        yield _block_of(columns, place)
 
 
-def _csv_header(split: Split) -> tuple[bytes, bytes]:
+def _block_of(columns: Columns, place: slice) -> Columns:
+    return Columns(
+        ids=columns.ids[place],
+        codes=columns.codes[place],
+        groups=None if columns.groups is None else columns.groups[place],
+        sample_digests=None if columns.sample_digests is None else columns.sample_digests[place],
+    )
+
+
+def _csv_header(has_groups: bool, has_digests: bool) -> tuple[bytes, bytes]:
     """Return the first line of ``samples.csv``, and of the same without the split."""
-    names = column_names(split.samples.groups is not None, split.samples.content is not None)
+    names = column_names(has_groups, has_digests)
     without = [name for name in names if name != SPLIT_COLUMN]
     return (",".join(names) + "\n").encode("ascii"), (",".join(without) + "\n").encode("ascii")
 

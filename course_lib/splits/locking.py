@@ -11,7 +11,8 @@ from course_lib.errors import CourseError
 from course_lib.files import cannot_write
 from course_lib.paths import course_home, manifests_folder
 from course_lib.splits.comparing import verify_split
-from course_lib.splits.files import SPLIT_FILE, SplitManifest, read_split, read_split_json, write_split
+from course_lib.splits.entries import SPLIT_FILE, read_split_json
+from course_lib.splits.files import SplitManifest, read_split, write_split
 from course_lib.splits.making import make_split
 from course_lib.splits.recipe import Recipe
 from course_lib.splits.samples import SampleTable

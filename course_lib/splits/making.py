@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
 from course_lib.splits.checking import check_split, class_counts, missing_column
+from course_lib.splits.given import need_type
 from course_lib.splits.grouping import place_groups
 from course_lib.splits.ordering import keyed_digests, order_by_digest
 from course_lib.splits.recipe import Recipe
@@ -110,6 +111,10 @@ def make_split(samples: SampleTable, recipe: Recipe, *, allow_missing_classes: b
     >>> make_split(calls, parse_recipe("stratified-80-20")).counts()
     {'train': {'no': 8, 'yes': 8}, 'test': {'no': 2, 'yes': 2}}
     """
+    need_type(
+        samples, SampleTable, "A sample table", "make one first: sample_table(ids, labels, dataset=...)"
+    )
+    need_type(recipe, Recipe, "A recipe", "parse it first: parse_recipe('stratified-80-20')")
     if recipe.kind == "ordered":
         codes, notes = _ordered(samples, recipe)
     elif recipe.kind == "official":

@@ -18,10 +18,11 @@ from course_lib.splits.columns import (
     checked_groups,
     checked_labels,
     checked_official,
-    checked_times,
     hexadecimal,
 )
+from course_lib.splits.given import need_line
 from course_lib.splits.ids import checked_ids
+from course_lib.splits.times import checked_times
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,7 +157,7 @@ def sample_table(
     labels : sequence of str or int
         One class for each sample: all text, or all whole numbers.
     dataset, variant, id_kind : str
-        See `SampleTable`.
+        See `SampleTable`; each one line of visible text.
     content : ndarray of uint8, shape (n, 32), or sequence of hexadecimal text or of 32 bytes, optional
         SHA-256 of each sample's content without its label.
     groups : sequence of str or int, optional
@@ -175,13 +176,17 @@ def sample_table(
     Raises
     ------
     CourseError
-        For a column of another length, and for every value that breaks these rules, with the first one named.
+        For a column of another length, for what is no column (text, a set, a dictionary, a table), and for
+        every value that breaks these rules, with the first one named.
 
     Examples
     --------
     >>> sample_table(["a-1", "a-2"], ["no", "yes"], dataset="calls")
     SampleTable(calls, 2 samples, 2 classes)
     """
+    need_line(dataset, "The name of a data set", may_be_empty=False)
+    need_line(variant, "The variant of a data set")
+    need_line(id_kind, "What an id is made from")
     title = f"{dataset} ({variant})" if variant else dataset
     checked = checked_ids(ids, title)
     count = len(checked)

@@ -53,6 +53,28 @@ def test_a_learners_file_cannot_move_the_instructors_cursor(made: Path) -> None:
     assert "\x1b" not in told.output
 
 
+def test_a_file_that_cannot_be_judged_does_not_stop_the_others(made: Path) -> None:
+    key = made.parent / "cases-key" / "key.json"
+    good = verdicts(made, "Ada")
+    for name in ("cut.json", "odd.json"):
+        (made.parent / name).write_text("{" if name == "cut.json" else "[]", encoding="utf-8")
+    words = ["custody", "judge", *(str(made.parent / name) for name in ("cut.json", "odd.json")), str(good)]
+    told = CliRunner().invoke(course, [*words, "--key", str(key)])
+    assert "Ada: " in told.stdout
+    assert "cut.json cannot be read" in told.stderr
+    assert isinstance(told.exception, CourseError)
+    assert "odd.json is not a file of verdicts" in str(told.exception)
+    as_json = json.loads(CliRunner().invoke(course, [*words, "--key", str(key), "--json"]).stdout)
+    assert [report["learner"] for report in as_json["learners"]] == ["Ada"]
+    assert [Path(one["file"]).name for one in as_json["refused"]] == ["cut.json", "odd.json"]
+
+
+def test_a_key_that_cannot_be_read_is_told_once_and_judges_nobody(made: Path) -> None:
+    (made.parent / "bad.json").write_text("{", encoding="utf-8")
+    with pytest.raises(CourseError, match=r"bad\.json cannot be read as a key"):
+        custody("judge", verdicts(made, "Ada"), "--key", made.parent / "bad.json")
+
+
 @pytest.mark.parametrize("count", [0, 100, 10_000, 10**20])
 def test_a_count_out_of_range_writes_nothing(tmp_path: Path, count: int) -> None:
     with pytest.raises(CourseError, match="expected 1 to 99 cases"):

@@ -125,7 +125,7 @@ def test_an_export_refuses_a_folder(own_split: Path) -> None:
 
 def change_json(folder: Path, **changes: object) -> None:
     """Change entries of split.json and give it a fresh digest."""
-    from course_lib.splits.files import digest_of
+    from course_lib.splits.entries import digest_of
 
     file = folder / "split.json"
     content = json.loads(file.read_text(encoding="utf-8")) | changes

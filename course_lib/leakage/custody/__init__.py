@@ -24,6 +24,7 @@ _HOMES = {
     "case_kinds": "case",
     "class_set": "class_sets",
     "judge": "judging",
+    "judge_all": "class_sets",
     "judge_verdicts": "class_sets",
     "make_case": "case",
     "open_case": "case",

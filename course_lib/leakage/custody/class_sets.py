@@ -223,14 +223,42 @@ def judge_verdicts(verdicts: Path | str, key: Path | str) -> ClassReport:
     CourseError
         When one of the files cannot be read, or they are not of the same set.
     """
+    return _judged_file(Path(verdicts), *_read_key(Path(key)))
+
+
+def judge_all(
+    verdicts: Sequence[Path | str], key: Path | str
+) -> tuple[list[tuple[Path, ClassReport]], list[tuple[Path, CourseError]]]:
+    """Judge the files of a class: one that cannot be judged does not stop the others.
+
+    Returns
+    -------
+    judged : list of (Path, ClassReport)
+    refused : list of (Path, CourseError)
+        What is wrong with a file; the error names it.
+
+    Raises
+    ------
+    CourseError
+        When the key cannot be read.
+    """
     truths, set_id = _read_key(Path(key))
-    file = Path(verdicts)
+    reports, refused = [], []
+    for file in map(Path, verdicts):
+        try:
+            reports.append((file, _judged_file(file, truths, set_id)))
+        except CourseError as error:
+            refused.append((file, error))
+    return reports, refused
+
+
+def _judged_file(file: Path, truths: dict[str, Truth], set_id: str) -> ClassReport:
     content = _read(file, "a file of verdicts", ("set", "verdicts"))
     if content["set"] != set_id:
         raise CourseError(
             f"{file} is not about this set of cases",
             expected=f"set {set_id}",
-            found=repr(content["set"]),
+            found=brief(content["set"]),
             next_step="use the key that was made with these cases",
         )
     said = content["verdicts"]

@@ -54,7 +54,7 @@ def find_edited_manifest(
     CourseError
         When the folder holds no split manifest.
     """
-    from course_lib.splits.files import SAMPLES_FILE, SPLIT_FILE, digest_of, read_split_json
+    from course_lib.splits.entries import SAMPLES_FILE, SPLIT_FILE, digest_of, read_split_json
     from course_lib.splits.lines import sha256_of_lines
 
     content = read_split_json(folder)

@@ -211,7 +211,7 @@ class TestEditedManifest:
         assert find_edited_manifest(folder).status == "clear"
 
     def test_a_digest_written_anew_still_shows_against_data_and_lock(self, folder: Path) -> None:
-        from course_lib.splits.files import digest_of
+        from course_lib.splits.entries import digest_of
 
         locked = json.loads((folder / "split.json").read_text(encoding="utf-8"))["digest"]
         samples_csv = (folder / "samples.csv").read_bytes()
