@@ -20,11 +20,14 @@ from course_lib.cli.data import data
 from course_lib.cli.doctor import doctor
 from course_lib.cli.lab import lab
 from course_lib.cli.leakage import leakage
+from course_lib.cli.measure import measure
 from course_lib.cli.notebook import notebook
 from course_lib.cli.notes import notes
 from course_lib.cli.progress import progress
+from course_lib.cli.records import records
 from course_lib.cli.run import run
 from course_lib.cli.splits import split
+from course_lib.cli.stage import stage
 from course_lib.cli.tests import test
 from course_lib.errors import CourseError
 
@@ -69,7 +72,9 @@ def course() -> None:
     """
 
 
-for command in (doctor, lab, run, data, split, leakage, custody, progress, notebook, notes, test):
+for command in (
+    doctor, lab, stage, run, data, split, leakage, custody, measure, records, progress, notebook, notes, test
+):  # fmt: skip
     course.add_command(command)
 
 

@@ -8,7 +8,7 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,24 @@ NAME = "cifar10"
 DEFAULT_GENERATED_COUNTS: dict[Part, int] = {"train": 2_000, "test": 400}
 LARGEST_GENERATED_COUNT = 100_000
 _MIRROR_IMAGES = 60_000
+
+
+class ImageFiles(NamedTuple):
+    """The files of an image set, in its order.
+
+    Attributes
+    ----------
+    folder : Path
+        Where they are.
+    names : ndarray of bytes, shape (samples,)
+        Their names below the folder, with forward slashes.
+    checksums : ndarray of uint32, shape (samples,)
+        CRC-32 of each file.
+    """
+
+    folder: Path
+    names: NDArray[np.bytes_]
+    checksums: NDArray[np.uint32]
 
 
 class ImageSet(Dataset[tuple[Any, int]], ABC):
@@ -112,6 +130,10 @@ class JpegImageSet(ImageFolder, ImageSet):
             raise damaged_folder(Path(self.root), f"sample {self.sample_id(index)} has other bytes")
         image = Image.open(io.BytesIO(payload)).convert("RGB")
         return (image if self.transform is None else self.transform(image)), label
+
+    def files(self) -> ImageFiles:
+        """Return the folder, names and checksums of the images."""
+        return ImageFiles(Path(self.root), self._names, self._checksums)
 
     def sample_id(self, index: int) -> str:
         """Return the id, such as ``train-airplane-0000``."""

@@ -149,6 +149,17 @@ def row_digests(frame: pandas.DataFrame, *, leaving_out: Collection[str] = ()) -
     CourseError
         For a column that is not there, or a value of another kind.
     """
+    return _gathered(canonical_rows(frame, leaving_out=leaving_out))
+
+
+def canonical_rows(frame: pandas.DataFrame, *, leaving_out: Collection[str] = ()) -> Iterator[bytes]:
+    """Return the canonical form of each row, in UTF-8, as `row_digests` describes it.
+
+    Raises
+    ------
+    CourseError
+        As `row_digests` does.
+    """
     unknown = sorted(set(leaving_out) - set(frame.columns))
     if unknown:
         raise CourseError("The table has no such column", found=", ".join(unknown))
@@ -161,7 +172,7 @@ def row_digests(frame: pandas.DataFrame, *, leaving_out: Collection[str] = ()) -
     def canonical(cells: Sequence[str]) -> bytes:
         return ("{" + ",".join(map("{}:{}".format, heads, cells)) + "}").encode("utf-8")
 
-    return _gathered(map(canonical, zip(*columns, strict=True)))
+    return map(canonical, zip(*columns, strict=True))
 
 
 def _json_cells(values: Sequence[Any], name: str) -> list[str]:

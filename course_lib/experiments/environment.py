@@ -17,8 +17,9 @@ from typing import Literal
 from course_lib.errors import CourseError
 from course_lib.experiments.browser import find_chromium, has_browser
 from course_lib.experiments.machine import PACKAGE, Machine, describe_machine
-from course_lib.experiments.workers import default_start_method, why_workers_cannot_start
 from course_lib.files import write_atomically
+from course_lib.loading.readiness import shared_memory
+from course_lib.loading.worker_start import default_start_method, why_workers_cannot_start
 from course_lib.paths import course_home
 from course_lib.units import format_bytes
 
@@ -157,12 +158,11 @@ def _disk() -> Check:
 
 
 def _shared_memory() -> Check:
-    folder = Path("/dev/shm")
-    if not folder.is_dir():
+    memory = shared_memory()
+    if memory is None:
         return Check("shared memory", "ok", "no fixed limit on this system")
-    usage = shutil.disk_usage(folder)
-    found = f"{format_bytes(usage.free)} free of {format_bytes(usage.total)}"
-    if usage.free >= _COMFORTABLE_SHARED_MEMORY_BYTES:
+    found = f"{format_bytes(memory.free_bytes)} free of {format_bytes(memory.total_bytes)}"
+    if memory.free_bytes >= _COMFORTABLE_SHARED_MEMORY_BYTES:
         return Check("shared memory", "ok", found)
     return Check(
         "shared memory",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import platform
 import re
 import shutil
 import subprocess
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+from course_lib.loading.worker_start import usable_cores
 
 PACKAGE = "ai-storage-workbook"
 """Name of the workbook's distribution, under which its declared packages are found."""
@@ -56,7 +57,7 @@ def describe_machine() -> Machine:
         system=f"{platform.system()} {'.'.join(platform.release().split('.')[:2])}",
         processor=platform.machine(),
         logical_cores=logical_cores,
-        usable_cores=_usable_cores(logical_cores),
+        usable_cores=usable_cores(),
         memory_bytes=min([psutil.virtual_memory().total, *_container_memory_limit()]),
         gpus=graphics_processors(),
     )
@@ -123,12 +124,6 @@ def _git(folder: Path, *arguments: str) -> str:
     except (OSError, subprocess.SubprocessError):
         return ""
     return answer.stdout.decode("utf-8", "replace").strip() if answer.returncode == 0 else ""
-
-
-def _usable_cores(logical_cores: int) -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return logical_cores
 
 
 def _container_memory_limit() -> list[int]:

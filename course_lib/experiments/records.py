@@ -6,7 +6,7 @@ import math
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
@@ -35,6 +35,9 @@ class Record(BaseModel):
         The results; the unit stands at the end of a name where there is one.
     conditions : dict
         What was chosen for this run.
+    runs : tuple of dict
+        The single runs behind the figures, each with its own conditions; empty where there are none, and in
+        records of the first layout.
     origin : Origin or None
         Where the data came from; None for a result that needs none.
     machine : dict
@@ -47,11 +50,12 @@ class Record(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    schema_version: Literal[1] = 1
+    schema_version: Literal[1, 2] = 2
     name: str
     created: datetime
     figures: dict[str, int | float | str]
     conditions: dict[str, JsonValue]
+    runs: tuple[dict[str, JsonValue], ...] = ()
     origin: Origin | None
     machine: dict[str, JsonValue]
     versions: dict[str, str]
@@ -69,6 +73,8 @@ def publish_record(
     figures: Mapping[str, Any],
     conditions: Mapping[str, Any] | None = None,
     origin: Origin | None = None,
+    *,
+    runs: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write one record whole, or not at all.
 
@@ -82,6 +88,8 @@ def publish_record(
         What was chosen: anything that JSON can hold.
     origin : Origin, optional
         Where the data came from.
+    runs : sequence of mappings, optional
+        The single runs behind the figures, as anything that JSON can hold; sample ids, never rows.
 
     Returns
     -------
@@ -106,6 +114,7 @@ def publish_record(
             created=created,
             figures={key: _plain(key, value) for key, value in figures.items()},
             conditions={key: _plain_condition(value) for key, value in (conditions or {}).items()},
+            runs=tuple({key: _plain_condition(value) for key, value in run.items()} for run in runs),
             origin=origin,
             machine=describe_machine().as_dict(),  # type: ignore[arg-type]
             versions=library_versions(),
@@ -132,16 +141,48 @@ def load_record(path: Path) -> Record:
     except ValidationError as error:
         raise CourseError(
             f"{path} is not a record that this version can read",
-            expected="schema version 1",
+            expected="schema version 1 or 2",
             found=_first_problem(error),
             next_step="run the lesson again to make a new one",
         ) from error
 
 
+def find_record(wanted: str, folder: Path | None = None) -> Path:
+    """Return the file of one record, named by its path, its file's name, or a part of it that is unique.
+
+    ``last`` names the newest.
+
+    Raises
+    ------
+    CourseError
+        When no record has this name, or several have.
+    """
+    place = folder or records_folder()
+    if wanted != "last" and Path(wanted).is_file():
+        return Path(wanted)
+    paths = record_paths(place)
+    newest = [max(paths, key=lambda path: load_record(path).created)] if paths else []
+    found = newest if wanted == "last" else [path for path in paths if wanted and wanted in path.name]
+    if len(found) == 1:
+        return found[0]
+    raise CourseError(
+        f"No record in {place} is meant by {wanted!r}" if not found else f"{wanted!r} names several records",
+        expected="a file, `last`, or a part of one file's name",
+        found=f"{len(paths):,} records" if not found else ", ".join(path.stem for path in found[:5]),
+        next_step="choose one that `course records list` shows",
+    )
+
+
+def record_paths(folder: Path | None = None) -> list[Path]:
+    """Return the files of a folder's records (by default of this run), by name, so by the second."""
+    return sorted((folder or records_folder()).glob("[!.]*.json"))
+
+
 def load_records(folder: Path | None = None) -> tuple[Record, ...]:
     """Return the records of a folder (by default of this run), oldest first."""
-    paths = sorted((folder or records_folder()).glob("[!.]*.json"))
-    return tuple(sorted((load_record(path) for path in paths), key=lambda record: record.created))
+    return tuple(
+        sorted((load_record(path) for path in record_paths(folder)), key=lambda record: record.created)
+    )
 
 
 def _plain(name: str, value: Any) -> int | float | str:

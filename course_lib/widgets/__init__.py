@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from course_lib.widgets.controls import NumberControl as NumberControl
     from course_lib.widgets.lesson_map import LessonRow as LessonRow
     from course_lib.widgets.lesson_map import course_map as course_map
+    from course_lib.widgets.live import LivePanel as LivePanel
+    from course_lib.widgets.live import LivePreset as LivePreset
     from course_lib.widgets.panel import Panel as Panel
     from course_lib.widgets.questions import show_prediction as show_prediction
     from course_lib.widgets.questions import show_question as show_question
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "controls": ("ChoiceControl", "NumberControl"),
     "lesson_map": ("LessonRow", "course_map"),
+    "live": ("LivePanel", "LivePreset"),
     "panel": ("Panel",),
     "questions": ("show_prediction", "show_question", "show_reconciliation"),
     "svg": ("Bar", "bar_chart", "line_chart"),

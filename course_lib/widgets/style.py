@@ -79,6 +79,29 @@ STYLE = """<style>
 .course-missing {opacity: .75;}
 .course-view td.course-progress {white-space: nowrap;}
 .course-bar > span {display: block; height: 100%; background: #009E73;}
+.course-live-state {min-height: 1.5em;}
+.course-live .widget-dropdown {height: auto;}
+.course-live-charts {display: grid; gap: 4px;}
+.course-live .course-live-table .course-view table {min-width: min(100%, 640px);}
+.course-panel.course-large, .course-large .course-view {max-width: none;}
+.course-panel.course-large {border: 0; margin: 0; padding: 1vw 2vw; display: grid; overflow: visible;
+  grid-template-columns: minmax(400px, 9fr) 11fr; column-gap: 3vw; align-items: start;
+  --course-large-size: clamp(15px, 1.1vw, 30px);}
+.course-large > :first-child {grid-column: 1 / -1;}
+.course-large > .course-live-chart {grid-column: 2; grid-row: 2 / span 2;}
+.course-large > .course-live-controls, .course-large > .course-live-table {grid-column: 1; width: auto;}
+.course-large .course-view svg {max-width: none !important; width: 100%;}
+.course-large p, .course-large .widget-html-content, .course-large .widget-label, .course-large label,
+  .course-large select, .course-large input[type=text], .course-large .jupyter-button,
+  .course-large .course-view table {font-size: var(--course-large-size) !important;}
+.course-large .course-view caption, .course-large .course-origin
+  {font-size: calc(.82 * var(--course-large-size)) !important;}
+.course-large .course-heading {font-size: calc(1.6 * var(--course-large-size)) !important;}
+.course-large .course-finding {font-size: calc(1.2 * var(--course-large-size)) !important; line-height: 1.3;}
+.course-large .widget-dropdown, .course-large .course-control > * {height: auto;}
+.course-large .course-view th, .course-large .course-view td {padding-top: 1px; padding-bottom: 1px;}
+.course-large select, .course-large input[type=text] {height: 2em;}
+.course-large .jupyter-button {min-height: 2.4em; padding: .4em 1.4em;}
 </style>"""
 
 NAME_CONTROLS = """<script>

@@ -141,7 +141,7 @@ def bar_chart(
     lower, upper = limits or (ticks[0], ticks[-1])
     ticks = tuple(tick for tick in ticks if lower <= tick <= upper)
     longest = max((len(line) for bar in bars for line in _wrapped(bar.label, 30)), default=0)
-    left = min(max(60, longest * _LETTER + 14), 235)
+    left = min(max(70, longest * _LETTER + 14), 235)
     right = _WIDTH - _VALUE_SPACE
 
     def x_of(value: float) -> float:
@@ -221,7 +221,7 @@ def line_chart(
     y_ticks = round_ticks(*(y_limits or (min(0.0, min(ys)), max(ys))))
     y_low, y_high = y_limits or (y_ticks[0], y_ticks[-1])
     longest = max((len(name) for name in lines), default=0)
-    left, right = 70.0, _WIDTH - min(max(30, longest * _LETTER + 16), 200)
+    left, right = 70.0, _WIDTH - min(max(30, longest * _LETTER + 44), 228)
     top, bottom = 50.0 if marks else 34.0, height
 
     def x_of(value: float) -> float:
@@ -255,7 +255,11 @@ def line_chart(
         )
         end_x, end_y = line[-1]
         parts.append(f'<circle cx="{x_of(end_x):.1f}" cy="{y_of(end_y):.1f}" r="4" fill="{colour}"/>')
-        parts.append(_text(right + 10, name_y + 5, name))
+        parts.append(
+            f'<line x1="{right + 10:.1f}" y1="{name_y:.1f}" x2="{right + 32:.1f}" y2="{name_y:.1f}"'
+            f' stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>'
+        )
+        parts.append(_text(right + 38, name_y + 5, name))
     parts.append(_text((left + right) / 2, bottom + 40, x_axis, anchor="middle"))
     whole_height, corner_parts = _corner(corner, bottom + 48)
     described = "; ".join(

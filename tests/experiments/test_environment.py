@@ -10,10 +10,11 @@ import pytest
 
 from course_lib.datasets import status as status_module
 from course_lib.datasets.status import DatasetStatus
-from course_lib.experiments import environment, machine, workers
+from course_lib.experiments import environment, machine
 from course_lib.experiments.browser import find_chromium, has_browser
 from course_lib.experiments.environment import Check, can_run, check_environment
 from course_lib.experiments.machine import Machine
+from course_lib.loading import worker_start as workers
 
 
 def check_named(name: str) -> Check:

@@ -24,7 +24,7 @@ def test_a_record_comes_back_as_it_was_published(course_home: Path) -> None:
     assert record.figures == {"auc": 0.75, "rows": 12, "winner": "trees"}
     assert record.conditions == {"split": "ordered", "parts": [0.85, 0.15]}
     assert record.origin == ORIGIN
-    assert record.schema_version == 1
+    assert record.schema_version == 2
     assert record.versions["python"] == platform.python_version()
     assert record.code_version.startswith(record.versions["ai-storage-workbook"])
     assert abs((datetime.now(timezone.utc) - record.created).total_seconds()) < 3600

@@ -1,8 +1,9 @@
-"""Whether this machine lets a DataLoader start its workers."""
+"""How, whether and on how many cores this machine starts the workers of a DataLoader."""
 
 from __future__ import annotations
 
 import multiprocessing
+import os
 from typing import Any
 
 _SECONDS_TO_START = 60
@@ -11,6 +12,13 @@ _SECONDS_TO_START = 60
 def default_start_method() -> str:
     """Return how this Python starts worker processes here: fork, forkserver or spawn."""
     return multiprocessing.get_all_start_methods()[0]
+
+
+def usable_cores() -> int:
+    """Return on how many cores this process and its workers may run."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def why_workers_cannot_start() -> str:

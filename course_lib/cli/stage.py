@@ -1,0 +1,178 @@
+"""``course stage``: a lesson's live panel as a page of its own, in large type."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import click
+
+from course_lib.errors import CourseError
+
+_PANELS = {"05": ("course_lib.widgets.panels.live_loading", "live_loading_panel")}
+_FIRST_PORT = 8866
+_LAST_PORT = 8965
+_SECONDS_TO_END_BY_ITSELF = 3.0
+_SECONDS_TO_CLEAR_UP = 8.0
+
+# Voila's own template asks another server for icon fonts, and a page without a network waits for it.
+_TEMPLATE = """{%- extends 'lab/index.html.j2' -%}
+{%- block notebook_css -%}
+{{ super() | string | replace('<link rel="stylesheet" href="https:', '<link data-left-out="https:') | safe }}
+<style>
+body, #rendered_cells > div {background: #fff;}
+#rendered_cells .jp-Cell, #rendered_cells .jp-OutputArea-output {padding: 0; margin: 0;}
+#rendered_cells .jp-OutputPrompt, #rendered_cells .jp-InputPrompt {display: none;}
+</style>
+{%- endblock notebook_css -%}
+"""
+
+
+@click.command()
+@click.argument("lesson")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to serve on; the next free one from 8866.")
+@click.option("--no-browser", is_flag=True, help="Only print the address; open it in a browser yourself.")
+def stage(lesson: str, port: int | None, no_browser: bool) -> None:
+    """Show a lesson's live panel to a room: one page, large type; Ctrl-C ends everything.
+
+    The browser's full screen (F11) leaves only the page. It needs no network.
+
+    \\b
+    Example:
+      course stage 05
+      course stage 05 --no-browser --port 9000
+    """
+    module, function = _panel_of(lesson)
+    if port is not None and not _is_free(port):
+        raise CourseError(
+            f"Port {port} is taken by another program", next_step="leave --port out, or choose another one"
+        )
+    with tempfile.TemporaryDirectory(prefix="course-stage-", ignore_cleanup_errors=True) as folder:
+        notebook = _write_page(Path(folder), lesson.strip().zfill(2), module, function)
+        served = port or _free_port()
+        click.echo(f"The page is at http://localhost:{served}/ in a moment. Stop it with Ctrl-C.")
+        _serve(notebook, served, no_browser=no_browser)
+
+
+def stage_command(notebook: Path, port: int, *, no_browser: bool) -> list[str]:
+    """Return the command that serves one notebook as a page."""
+    command = [
+        sys.executable,
+        "-m",
+        "voila",
+        str(notebook),
+        f"--port={port}",
+        "--template=stage",
+        "--Voila.port_retries=0",
+        f"--Voila.connection_dir_root={notebook.parent}",
+        # A page that was closed leaves its kernel behind; one with an open page is never culled.
+        "--MappingKernelManager.cull_idle_timeout=60",
+        "--MappingKernelManager.cull_interval=20",
+        "--Voila.log_level=WARN",
+    ]
+    return [*command, *(["--no-browser"] if no_browser else [])]
+
+
+def _panel_of(lesson: str) -> tuple[str, str]:
+    number = lesson.strip().zfill(2)
+    if number not in _PANELS:
+        raise CourseError(
+            f"Lesson {lesson} has no page for the stage",
+            expected=" or ".join(_PANELS),
+            next_step="choose one of these, or open the lesson with `course lab`",
+        )
+    return _PANELS[number]
+
+
+def _write_page(folder: Path, number: str, module: str, function: str) -> Path:
+    """Write a notebook of one cell, and the template that shows it, into ``folder``."""
+    import nbformat
+
+    from course_lib.files import write_atomically
+
+    write_atomically(folder / "share" / "voila" / "templates" / "stage" / "index.html.j2", _TEMPLATE)
+    write_atomically(
+        folder / "share" / "voila" / "templates" / "stage" / "conf.json", '{"base_template": "lab"}'
+    )
+    cell = nbformat.v4.new_code_cell(f"from {module} import {function}\n\n{function}(large=True)")
+    page = nbformat.v4.new_notebook(cells=[cell])
+    page.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return write_atomically(folder / f"lesson {number}.ipynb", nbformat.writes(page))
+
+
+def _serve(notebook: Path, port: int, *, no_browser: bool) -> None:
+    """Serve until the server ends or somebody ends it; by then its kernels are gone."""
+    environment = _environment(notebook.parent)
+    since = time.time()
+    server = subprocess.Popen(
+        stage_command(notebook, port, no_browser=no_browser), env=environment, cwd=notebook.parent
+    )
+    try:
+        status = server.wait()
+    finally:
+        _end(server, since)
+    if status:
+        raise CourseError(
+            "The page could not be served", found=f"exit status {status}", next_step="see what stands above"
+        )
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """Return the server's environment: this package, this environment's kernels, and the page's template."""
+    environment = dict(os.environ)
+    for name in ("COURSE_WIDGETS", "COURSE_RUN_DIR"):
+        environment.pop(name, None)
+    for name, first in (
+        ("PYTHONPATH", Path(__file__).resolve().parent.parent.parent),
+        ("JUPYTER_PATH", folder / "share"),
+    ):
+        environment[name] = os.pathsep.join([str(first), *filter(None, [environment.get(name)])])
+    environment.setdefault("JUPYTER_PREFER_ENV_PATH", "1")
+    return environment
+
+
+def _end(server: subprocess.Popen[bytes], since: float) -> None:
+    """Let the server end its kernels; end it with everything else where it does not."""
+    from course_lib.watched.tree import end_tree
+
+    # A Ctrl-C in a terminal reaches the server as well, and a second signal would disturb its clearing up.
+    with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+        server.wait(_SECONDS_TO_END_BY_ITSELF if _came_from_a_terminal() else 0.0)
+    with contextlib.suppress(subprocess.TimeoutExpired, KeyboardInterrupt):
+        if server.poll() is None:
+            server.send_signal(signal.SIGTERM)
+        server.wait(_SECONDS_TO_CLEAR_UP)
+    if server.poll() is None:
+        end_tree(server.pid, since, 2.0)
+
+
+def _came_from_a_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        if os.name != "nt":
+            # What a server left behind a moment ago does not take the port.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
+def _free_port() -> int:
+    for port in range(_FIRST_PORT, _LAST_PORT + 1):
+        if _is_free(port):
+            return port
+    raise CourseError(
+        f"The ports {_FIRST_PORT} to {_LAST_PORT} are all taken", next_step="name a free one with --port"
+    )
