@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 from numbers import Real
 
 from course_lib.datasets.origin import Origin
@@ -74,7 +74,10 @@ class View:
         parts.append(f'<p class="course-summary">{escape(self.summary)}</p>')
         if self.rows:
             parts.append(self._table())
-        parts.append(origin_badge(self.origin, self.source_note))
+        if provenance(self.origin, self.source_note) not in _plain_words(self.figure_svg):
+            parts.append(origin_badge(self.origin, self.source_note))
+        elif self.origin is not None:
+            parts.append(Html(f'<p class="course-origin">{_kind_badge(self.origin)}</p>'))
         return f'<div class="course-view">{"".join(parts)}</div>'
 
     def text(self) -> str:
@@ -184,14 +187,22 @@ def origin_badge(origin: Origin | None, source_note: str = "") -> Html:
     note = escape(text("origin.values", note=source_note)) if source_note else ""
     if origin is None:
         return Html(f'<p class="course-origin">{note}</p>' if note else "")
+    words = "; ".join(part for part in (escape(origin.label()), note) if part)
+    return Html(f'<p class="course-origin">{_kind_badge(origin)}{words}</p>')
+
+
+def _kind_badge(origin: Origin) -> str:
     kind = {
         "generated": text("origin.generated"),
         "mirror": text("origin.mirror"),
         "official": text("origin.official"),
     }[origin.kind]
-    badge = f'<span class="course-badge course-badge-{origin.kind}">{escape(kind)}</span>'
-    words = "; ".join(part for part in (escape(origin.label()), note) if part)
-    return Html(f'<p class="course-origin">{badge}{words}</p>')
+    return f'<span class="course-badge course-badge-{origin.kind}">{escape(kind)}</span>'
+
+
+def _plain_words(svg: str) -> str:
+    """Return the words that stand in a figure: its lines are elements of their own."""
+    return " ".join(unescape(re.sub(r"<[^>]*>", " ", svg)).split())
 
 
 def cell_text(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -120,3 +121,15 @@ def test_numbers_of_one_column_have_equally_many_decimals() -> None:
     shown = _view(rows=(("a", 0.6991), ("b", 0.67), ("c", 2), ("d", None), ("e", "0.5")))
     cells = [text for tag, _, text in _Cells(shown.html()).cells if tag == "td"]
     assert cells == ["0.699", "0.670", "2", "no value", "0.5"]
+
+
+def test_the_origin_stands_once_where_the_figure_says_it() -> None:
+    origin = Origin("generated", "ag_news", "", 10, "cd" * 32, 1)
+    note = "measured on this machine, 3 repeats each & in turn; files of the course's own, in 4 folders"
+    words = {"summary": "All.", "axis": "Samples/s", "label_head": "Layout", "value_head": "Samples/s"}
+    drawn = bar_view("Fast", [Bar("files", 1.0)], origin=origin, source_note=note, **words)  # type: ignore[arg-type]
+    seen = re.sub(r"<desc>.*?</desc>", "", drawn.html(), flags=re.DOTALL)
+    assert seen.count("generated from seed 1") == 1
+    assert "course-badge-generated" in seen
+    table = View("Fast", "All.", ("Layout",), (("files",),), origin=origin, source_note=note)
+    assert table.html().count("generated from seed 1") == 1
