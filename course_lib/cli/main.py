@@ -23,9 +23,11 @@ from course_lib.cli.leakage import leakage
 from course_lib.cli.measure import measure
 from course_lib.cli.notebook import notebook
 from course_lib.cli.notes import notes
+from course_lib.cli.pack import pack
 from course_lib.cli.progress import progress
 from course_lib.cli.records import records
 from course_lib.cli.run import run
+from course_lib.cli.shards import shards
 from course_lib.cli.splits import split
 from course_lib.cli.stage import stage
 from course_lib.cli.tests import test
@@ -73,8 +75,9 @@ def course() -> None:
 
 
 for command in (
-    doctor, lab, stage, run, data, split, leakage, custody, measure, records, progress, notebook, notes, test
-):  # fmt: skip
+    *(doctor, lab, stage, run, data, split, leakage, custody, measure, pack, shards, records),
+    *(progress, notebook, notes, test),
+):
     course.add_command(command)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from course_lib.loading import LoaderComparison, LoaderConditions, TrainingComparison
     from course_lib.loading.verdicts import Summary
     from course_lib.stores import MetadataResult
+
+_Result = TypeVar("_Result", "LoaderComparison", "TrainingComparison", "MetadataResult")
 
 _MANY = "One value, or several with commas between them to compare."
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
@@ -51,12 +53,20 @@ _FACTORS: dict[str, tuple[str, Callable[[str, str], Any]]] = {
 }
 
 
+def _named_path(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not value.strip():
+        raise CourseError("--path is empty", next_step="name a folder, or leave --path out where it may be")
+    return value
+
+
 def _loading_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options that say what is loaded, and how."""
     options = [
         click.option("--data", default="cifar10", show_default=True, help="The data set."),
         click.option(
-            "--path", default="", help="A folder of JPEG or PNG files instead, on any mounted path."
+            "--path",
+            callback=_named_path,
+            help="A folder of JPEG or PNG files instead, on any mounted path.",
         ),
         click.option(
             "--source", default="auto", show_default=True, help="auto, official, mirror or generated."
@@ -67,7 +77,9 @@ def _loading_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--workers", default="0", show_default=True, help=f"Worker processes. {_MANY}"),
         click.option("--batch-size", default="64", show_default=True, help=f"Samples in a batch. {_MANY}"),
         click.option("--prefetch", default="2", show_default=True, help="Batches ahead, for each worker."),
-        click.option("--layout", default="files", show_default=True, help="files, or memory (no reading)."),
+        click.option(
+            "--layout", default="files", show_default=True, help="files, shards, or memory (no reading)."
+        ),
         click.option("--transforms", default="decode", show_default=True, help="bytes, decode or augment."),
         click.option("--decode-repeats", default="1", show_default=True, help="Decode each image so often."),
         click.option("--open-ms", default="0", show_default=True, help="Set: time that each open takes."),
@@ -110,9 +122,11 @@ def loader(as_json: bool, repeats: int, warmup: int, batches: int, **chosen: Any
       course measure loader --path /mnt/training/images --samples 5000 --cache evict
     """
     from course_lib.experiments.measurements import record_loading
+    from course_lib.experiments.records import check_place_for_records
     from course_lib.loading import measure_loader
 
     conditions, varied = _conditions(chosen, needed_batches=warmup + batches)
+    check_place_for_records()
     comparison = measure_loader(
         conditions,
         vary=varied,
@@ -121,12 +135,7 @@ def loader(as_json: bool, repeats: int, warmup: int, batches: int, **chosen: Any
         measured_batches=batches,
         progress=not as_json,
     )
-    path = record_loading(comparison)
-    if as_json:
-        print_json({"schema_version": 1, "record": str(path), **comparison.as_dict()})
-        return
-    _print_loading(comparison)
-    click.echo(f"Record {path}")
+    _report(comparison, record_loading, _print_loading, as_json=as_json)
 
 
 @measure.command()
@@ -154,6 +163,7 @@ def train(
       course measure train --open-ms 4
     """
     from course_lib.experiments.measurements import record_training
+    from course_lib.experiments.records import check_place_for_records
     from course_lib.loading import TrainingConditions, measure_training
 
     conditions, varied = _conditions(chosen, needed_batches=steps + warmup_steps)
@@ -164,6 +174,7 @@ def train(
             found=f"{len(next(iter(varied.values())))} of {_FACTORS[next(iter(varied))][0]}",
             next_step="run `course measure train` once for each",
         )
+    check_place_for_records()
     comparison = measure_training(
         TrainingConditions(
             loader=conditions,
@@ -175,19 +186,14 @@ def train(
         repeats=repeats,
         progress=not as_json,
     )
-    path = record_training(comparison)
-    if as_json:
-        print_json({"schema_version": 1, "record": str(path), **comparison.as_dict()})
-        return
-    _print_training(comparison)
-    click.echo(f"Record {path}")
+    _report(comparison, record_training, _print_training, as_json=as_json)
 
 
 @measure.command()
 @click.option(
     "--path",
     required=True,
-    type=click.Path(path_type=Path),
+    callback=_named_path,
     help="An empty folder on the storage to measure; only what is made there is removed.",
 )
 @click.option("--files", default=1000, show_default=True, help="Files of each repeat.")
@@ -197,7 +203,7 @@ def train(
 @click.option("--repeats", default=3, show_default=True, help="How often everything is done.")
 @_JSON
 def files(
-    path: Path, files: int, bytes_per_file: str, directories: int, processes: int, repeats: int, as_json: bool
+    path: str, files: int, bytes_per_file: str, directories: int, processes: int, repeats: int, as_json: bool
 ) -> None:
     """Measure create, scan, stat, open, read and remove of small files on any path.
 
@@ -206,6 +212,7 @@ def files(
       course measure files --path /mnt/training/scratch --files 2000 --bytes-per-file "4 KB"
     """
     from course_lib.experiments.measurements import record_metadata
+    from course_lib.experiments.records import check_place_for_records
     from course_lib.stores import measure_metadata_watched
     from course_lib.units import parse_quantity
 
@@ -214,20 +221,36 @@ def files(
         raise CourseError(
             "--bytes-per-file is no number of whole bytes", expected='such as "4 KB"', found=bytes_per_file
         )
+    check_place_for_records()
     result = measure_metadata_watched(
-        path,
+        Path(path),
         files=files,
         bytes_per_file=int(size.base),
         directories=directories,
         processes=processes,
         repeats=repeats,
     )
-    record = record_metadata(result)
+    _report(result, record_metadata, _print_metadata, as_json=as_json)
+
+
+def _report(
+    result: _Result, record: Callable[[_Result], Path], show: Callable[[_Result], None], *, as_json: bool
+) -> None:
+    """Write the record and print the result, which counts where the record cannot be written too."""
+    problem = path = None
+    try:
+        path = record(result)
+    except CourseError as error:
+        problem = error
     if as_json:
-        print_json({"schema_version": 1, "record": str(record), **result.as_dict()})
-        return
-    _print_metadata(result)
-    click.echo(f"Record {record}")
+        where = None if path is None else str(path)
+        print_json({"schema_version": 1, "record": where, **result.as_dict()})
+    else:
+        show(result)
+    if problem is not None:
+        raise problem
+    if not as_json:
+        click.echo(f"Record {path}")
 
 
 def _conditions(
@@ -247,7 +270,7 @@ def _conditions(
     usual = LoaderConditions().sample_count or 0
     conditions = LoaderConditions(
         data=chosen["data"],
-        path=chosen["path"],
+        path=chosen["path"] or "",
         source=chosen["source"],
         sample_count=max(usual, needed_batches * largest) if samples is None else samples,
         seed=chosen["seed"],

@@ -12,7 +12,18 @@ from course_lib.cli.main import course
 from course_lib.errors import CourseError
 from course_lib.experiments.records import load_records
 
-SMALL = ("--source", "generated", "--samples", "120", "--batch-size", "10", "--warmup", "2", "--batches", "10")
+SMALL = (
+    "--source",
+    "generated",
+    "--samples",
+    "120",
+    "--batch-size",
+    "10",
+    "--warmup",
+    "2",
+    "--batches",
+    "10",
+)
 
 
 def run(*arguments: str) -> Result:

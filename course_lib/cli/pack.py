@@ -1,0 +1,195 @@
+"""``course pack``: the samples of one split, packed into shards that any WebDataset reader opens."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from course_lib.cli.output import print_json, print_table
+from course_lib.errors import CourseError
+
+if TYPE_CHECKING:
+    from course_lib.shards import ShardSetManifest
+    from course_lib.shards.payloads import ArraySource
+    from course_lib.stores import Store
+
+_MOST_JOBS = 64
+
+JOBS = click.option("--jobs", default=1, show_default=True, help="Processes that share the work.")
+
+
+def source_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say which samples a shard set is made of."""
+    options = (
+        click.option("--split", "split_name", default="train", show_default=True, help="Which split."),
+        click.option(
+            "--recipe", help="How it was split, such as official-90-10; the workbook's own if left out."
+        ),
+        click.option(
+            "--manifest",
+            "manifest_folder",
+            type=click.Path(path_type=Path),
+            help="A folder that `course split make` wrote, in place of a recipe.",
+        ),
+        click.option("--variant", default="", help="Which of the data set's tables; the first if left out."),
+        click.option(
+            "--source",
+            "source_kind",
+            default="auto",
+            show_default=True,
+            help="auto, official, mirror or generated.",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("name")
+@source_options
+@click.option("--out", required=True, help="A new folder, or s3://bucket/prefix.")
+@click.option("--target-bytes", help='Most bytes of a shard, with a unit; "256 MB" if left out.')
+@click.option("--samples-per-shard", type=int, help="Samples in a shard, in place of bytes.")
+@click.option("--seed", default=2026, show_default=True, help="Decides the order in the shards.")
+@JOBS
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+def pack(
+    name: str,
+    out: str,
+    split_name: str,
+    recipe: str | None,
+    manifest_folder: Path | None,
+    variant: str,
+    source_kind: str,
+    target_bytes: str | None,
+    samples_per_shard: int | None,
+    seed: int,
+    jobs: int,
+    as_json: bool,
+) -> None:
+    """Pack the samples of one split into tar shards with an index, checksums and a manifest.
+
+    An interrupted pack is no readable set; the same command goes on where it stopped.
+
+    \b
+    Example:
+      course pack cifar10 --out my_shards
+      course pack ag_news --out my_shards --split validation --target-bytes "4 MB" --jobs 2
+    """
+    from course_lib.shards import pack as pack_shards
+
+    source = chosen_source(name, split_name, recipe, manifest_folder, variant, source_kind)
+    with executor_of(jobs) as executor:
+        manifest = pack_shards(
+            source,
+            _place(out),
+            target_bytes=None if target_bytes is None else _bytes_of(target_bytes),
+            target_samples=samples_per_shard,
+            seed=seed,
+            executor=executor,
+            progress=not as_json,
+        )
+    if as_json:
+        print_json(described(manifest, out))
+        return
+    print_set(manifest, out)
+
+
+def chosen_source(
+    name: str,
+    split_name: str,
+    recipe: str | None,
+    manifest_folder: Path | None,
+    variant: str,
+    source_kind: str,
+) -> ArraySource:
+    """Return the samples that the options of `source_options` name."""
+    from course_lib.datasets.settings import SOURCES
+    from course_lib.shards import source_for
+    from course_lib.splits import read_split
+
+    if source_kind not in SOURCES:
+        raise CourseError(
+            "--source is not one of its choices", expected=", ".join(SOURCES), found=source_kind
+        )
+    if manifest_folder is not None and recipe is not None:
+        raise CourseError(
+            "--manifest and --recipe both say how the data were split", next_step="leave one of them out"
+        )
+    if manifest_folder is None:
+        return source_for(name, split_name, recipe=recipe, variant=variant, source=source_kind)
+    return source_for(name, read_split(manifest_folder), part=split_name, variant=variant, source=source_kind)
+
+
+@contextlib.contextmanager
+def executor_of(jobs: int) -> Iterator[Executor | None]:
+    """Yield a pool of so many processes, or None where this process does the work itself."""
+    if not 1 <= jobs <= _MOST_JOBS:
+        raise CourseError("--jobs is out of range", expected=f"1 to {_MOST_JOBS}", found=f"{jobs:,}")
+    if jobs == 1:
+        yield None
+        return
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def described(manifest: ShardSetManifest, place: object) -> dict[str, object]:
+    """Return a shard set's manifest as plain values."""
+    from dataclasses import asdict
+
+    return {"place": str(place), **asdict(manifest)}
+
+
+def print_set(manifest: ShardSetManifest, place: object) -> None:
+    """Print what a shard set holds."""
+    from course_lib.units import format_bytes
+
+    stored = sum(shard.bytes for shard in manifest.shards)
+    recipe = ", ".join(f"{key} {value}" for key, value in manifest.recipe.items())
+    print_table(
+        ("What", "Value"),
+        [
+            ("Samples", f"{manifest.title}: {manifest.samples:,}"),
+            ("Shards", f"{len(manifest.shards):,}, {format_bytes(stored)}"),
+            (
+                "Payload",
+                f"{format_bytes(manifest.payload_bytes)} of .{manifest.extension}; "
+                f"the container adds {stored / max(manifest.payload_bytes, 1) - 1:.1%}",
+            ),
+            ("Index", f"{manifest.index.rows:,} rows, {format_bytes(manifest.index.bytes)}"),
+            ("Recipe", recipe),
+            ("Split digest", manifest.split_digest or "none"),
+            ("Digest", manifest.digest),
+            ("Place", str(place)),
+        ],
+    )
+    if manifest.origin:
+        click.echo(manifest.origin)
+
+
+def _place(out: str) -> Path | Store:
+    from course_lib.stores import open_store
+
+    return open_store(out) if "://" in out else Path(out)
+
+
+def _bytes_of(text: str) -> int:
+    from course_lib.units import parse_quantity
+
+    size = parse_quantity(text)
+    if size.dimension not in ("bytes", "number") or not 1 <= size.base == int(size.base):
+        raise CourseError(
+            "--target-bytes is no number of whole bytes", expected='such as "256 MB"', found=text
+        )
+    return int(size.base)
