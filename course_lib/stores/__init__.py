@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from course_lib.stores.layouts import measure_layouts
     from course_lib.stores.metadata import measure_metadata, measure_metadata_watched
     from course_lib.stores.metadata_result import MetadataResult, OperationRates
+    from course_lib.stores.opening import open_store
+    from course_lib.stores.s3 import S3Store
     from course_lib.stores.set_opens import OpenCase, TimedOpens, time_opens
     from course_lib.stores.start_up_cases import StartUpComparison, StartUpCurve, compare_start_up
     from course_lib.stores.store import Store, StoreStat
@@ -27,6 +29,7 @@ _HOME_OF = {
     "MetadataResult": "metadata_result",
     "OpenCase": "set_opens",
     "OperationRates": "metadata_result",
+    "S3Store": "s3",
     "SetLatencyStore": "latency",
     "StartUpComparison": "start_up_cases",
     "StartUpCurve": "start_up_cases",
@@ -39,6 +42,7 @@ _HOME_OF = {
     "measure_metadata": "metadata",
     "measure_metadata_watched": "metadata",
     "observe_cache": "cache_state",
+    "open_store": "opening",
     "time_block_reads": "block_reads",
     "time_opens": "set_opens",
 }
@@ -50,6 +54,7 @@ __all__ = [
     "MetadataResult",
     "OpenCase",
     "OperationRates",
+    "S3Store",
     "SetLatencyStore",
     "StartUpComparison",
     "StartUpCurve",
@@ -62,6 +67,7 @@ __all__ = [
     "measure_metadata",
     "measure_metadata_watched",
     "observe_cache",
+    "open_store",
     "time_block_reads",
     "time_opens",
 ]

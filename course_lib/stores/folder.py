@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,23 +25,27 @@ class FolderStore:
     root: Path
 
     def list(self, prefix: str = "") -> list[str]:
-        """Return the names that begin with ``prefix``, sorted; hidden files and folders are left out.
+        """Return the names that begin with ``prefix``, sorted, as `file_names` finds them.
 
         Raises
         ------
         CourseError
-            When the folder is not there or cannot be listed.
+            When the folder is not there or cannot be listed, or the prefix leads out of it.
         """
         # Only the folder that the prefix names has to be walked.
-        start = self.root / prefix.rpartition("/")[0]
+        inside = prefix.rpartition("/")[0]
+        start = self.path_of(inside) if inside else self.root
         if start != self.root and not start.is_dir():
             return []
-        names = []
-        for folder, subfolders, files in os.walk(start, onerror=self._raise):
-            subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-            inside = Path(folder).relative_to(self.root).as_posix()
-            before = "" if inside == "." else f"{inside}/"
-            names += [before + name for name in files if not name.startswith(".")]
+        before = f"{inside}/" if inside else ""
+        try:
+            names = [before + name for name in file_names(start)]
+        except OSError as error:
+            raise CourseError(
+                f"{self.root} could not be listed",
+                found=error.strerror or str(error),
+                next_step="check the path and your rights to it",
+            ) from error
         return sorted(name for name in names if name.startswith(prefix))
 
     def stat(self, name: str) -> StoreStat:
@@ -80,7 +85,8 @@ class FolderStore:
         try:
             with self.path_of(name).open("rb") as file:
                 file.seek(start)
-                payload = file.read(length)
+                # Room is made for what is asked for before it is read, and the file may be shorter.
+                payload = file.read(min(length, os.fstat(file.fileno()).st_size))
         except (OSError, ValueError) as error:
             raise _cannot_read(name, error) from error
         if len(payload) != length:
@@ -121,12 +127,40 @@ class FolderStore:
         """Return where an object lies."""
         return self.root / checked_name(name)
 
-    def _raise(self, error: OSError) -> None:
-        raise CourseError(
-            f"{self.root} could not be listed",
-            found=error.strerror or str(error),
-            next_step="check the path and your rights to it",
-        ) from error
+
+def file_names(folder: Path) -> Iterator[str]:
+    """Yield the files below a folder, relative to it, in no order.
+
+    Hidden files and folders are left out, and so is what would keep a reader waiting for ever: pipes,
+    sockets and devices. Links to folders are not followed; a link to nowhere is a file that cannot be read.
+
+    Raises
+    ------
+    OSError
+        When the folder or one below it cannot be listed.
+    """
+    waiting = [""]
+    while waiting:
+        before = waiting.pop()
+        with os.scandir(folder / before) as entries:
+            for entry in entries:
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(f"{before}{entry.name}/")
+                elif _is_for_reading(entry):
+                    yield before + entry.name
+
+
+def _is_for_reading(entry: os.DirEntry[str]) -> bool:
+    try:
+        if entry.is_file():
+            return True
+        entry.stat()
+    except OSError:
+        # A link to nowhere or in a ring.
+        return True
+    return False
 
 
 def _cannot_read(name: str, error: OSError | ValueError) -> CourseError:

@@ -61,17 +61,17 @@ class SetLatencyStore:
     ) -> None:
         set_times = {"open": open_seconds, "stat": stat_seconds, "list": list_seconds}
         for operation, seconds in set_times.items():
-            if not 0 <= seconds < 3600:
+            if not _is_number(seconds) or not 0 <= seconds < 3600:
                 raise CourseError(
                     f"The set time of {operation} is out of range",
                     expected="0 s to less than 3,600 s",
-                    found=f"{seconds:g} s",
+                    found=f"{seconds} s",
                 )
-        if bytes_per_second is not None and not bytes_per_second > 0:
+        if bytes_per_second is not None and not (_is_number(bytes_per_second) and bytes_per_second > 0):
             raise CourseError(
                 "The set bandwidth is out of range",
                 expected="more than 0 B/s, or None for no limit",
-                found=f"{bytes_per_second:g} B/s",
+                found=f"{bytes_per_second} B/s",
             )
         self.store = store
         self.set_seconds = set_times
@@ -143,3 +143,7 @@ class SetLatencyStore:
             if self._interrupted():
                 raise CourseError("The operation was interrupted while it waited for its set time")
             self._sleep(min(seconds, _LONGEST_SLEEP_SECONDS))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)

@@ -119,6 +119,7 @@ def measure_metadata_watched(
     CourseError
         As for `measure_metadata`, and when the storage does not answer.
     """
+    path = Path(path)
     request = {"path": str(path.absolute()), **conditions}
     with leftovers_removed(path):
         found = run_watched(
@@ -182,17 +183,19 @@ def _team(shares: list[Share], sign: _Sign) -> Iterator[Together]:
         yield lambda operation, repeat: [perform(shares[0], operation, repeat, sign.advance)]
         return
     context = multiprocessing.get_context("spawn")
-    meeting = context.Barrier(len(shares))
-    # The last place tells the workers to stop.
-    progress: Any = context.RawArray("Q", len(shares) + 1)
-    pool = ProcessPoolExecutor(
-        len(shares), mp_context=context, initializer=_join_team, initargs=(meeting, progress)
-    )
+    with _starting():
+        meeting = context.Barrier(len(shares))
+        # The last place tells the workers to stop.
+        progress: Any = context.RawArray("Q", len(shares) + 1)
+        pool = ProcessPoolExecutor(
+            len(shares), mp_context=context, initializer=_join_team, initargs=(meeting, progress)
+        )
     try:
 
         def perform_together(operation: str, repeat: int) -> list[Done]:
             progress[:-1] = [0] * len(shares)
-            futures = [pool.submit(_perform_as_member, share, operation, repeat) for share in shares]
+            with _starting():
+                futures = [pool.submit(_perform_as_member, share, operation, repeat) for share in shares]
             return _all_done(futures, progress, sign)
 
         yield perform_together
@@ -200,6 +203,18 @@ def _team(shares: list[Share], sign: _Sign) -> Iterator[Together]:
         progress[-1] = 1
         meeting.abort()
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _starting() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CourseError(
+            "The processes could not be started",
+            found=error.strerror or str(error),
+            next_step="measure with fewer processes, or raise the limits (`ulimit -n`, `ulimit -u`)",
+        ) from error
 
 
 def _all_done(futures: list[Future[Done]], progress: Any, sign: _Sign) -> list[Done]:
@@ -213,7 +228,7 @@ def _all_done(futures: list[Future[Done]], progress: Any, sign: _Sign) -> list[D
             except (BrokenExecutor, threading.BrokenBarrierError) as error:
                 raise CourseError(
                     "The processes could not work together",
-                    found=str(error) or type(error).__name__,
+                    found=str(error).rstrip(".") or type(error).__name__,
                     next_step="measure with fewer processes, or with one",
                 ) from error
     return [future.result() for future in futures]
@@ -242,12 +257,14 @@ def _perform_as_member(share: Share, operation: str, repeat: int) -> Done:
 
 
 def _check_numbers(files: int, bytes_per_file: int, directories: int, processes: int, repeats: int) -> None:
-    for what, value, low, high in (
-        ("The number of files", files, 1, 10_000_000),
-        ("The number of bytes per file", bytes_per_file, 0, 1 << 40),
-        ("The number of directories", directories, 1, min(files, 100_000)),
-        ("The number of processes", processes, 1, min(files, _MOST_PROCESSES)),
-        ("The number of repeats", repeats, 1, 1000),
+    for what, value, low, high, dealt_out in (
+        ("The number of files", files, 1, 10_000_000, False),
+        ("The number of bytes per file", bytes_per_file, 0, 1 << 40, False),
+        ("The number of directories", directories, 1, 100_000, True),
+        ("The number of processes", processes, 1, _MOST_PROCESSES, True),
+        ("The number of repeats", repeats, 1, 1000, False),
     ):
-        if not low <= value <= high:
-            raise CourseError(f"{what} is out of range", expected=f"{low:,} to {high:,}", found=f"{value:,}")
+        high = min(high, files) if dealt_out else high
+        shown = f"{value:,}" if isinstance(value, int) else repr(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise CourseError(f"{what} is out of range", expected=f"{low:,} to {high:,}", found=shown)

@@ -54,7 +54,7 @@ def checked_name(name: str) -> str:
     CourseError
         For a name that is empty, absolute, or leads out of the store.
     """
-    parts = name.split("/")
+    parts = name.split("/") if isinstance(name, str) else [""]
     if not all(parts) or {".", ".."} & set(parts) or "\\" in name or "\0" in name or ":" in parts[0]:
         raise CourseError(
             "This is no name of an object in a store",

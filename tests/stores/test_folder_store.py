@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import os
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -63,3 +65,26 @@ def test_missing_object_or_folder_is_one_sentence(store: FolderStore, tmp_path: 
 
 def test_store_can_be_pickled(store: FolderStore) -> None:
     assert pickle.loads(pickle.dumps(store)).read("b/2.bin") == b"b/2.bin"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no such pipes")
+def test_a_pipe_is_not_listed(store: FolderStore) -> None:
+    os.mkfifo(store.root / "a" / "2.bin")
+    assert store.list("a/") == ["a/1.bin", "a/3.bin"]
+
+
+@pytest.mark.parametrize("prefix", ["../", "/etc/", "a/../../", "a//"])
+def test_a_prefix_that_leads_out_of_the_store_is_refused(store: FolderStore, prefix: str) -> None:
+    with pytest.raises(CourseError, match="no name of an object"):
+        store.list(prefix)
+
+
+def test_a_range_beyond_all_bounds_is_refused_without_making_room_for_it(store: FolderStore) -> None:
+    with pytest.raises(CourseError, match="ends too early"):
+        store.read_range("ab.bin", 0, 10**18)
+
+
+@pytest.mark.parametrize("name", [5, None, b"a"])
+def test_a_name_that_is_no_text_is_refused(store: FolderStore, name: Any) -> None:
+    with pytest.raises(CourseError, match="no name of an object"):
+        store.read(name)

@@ -6,6 +6,7 @@ import platform
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
@@ -437,4 +438,45 @@ def test_interrupt_of_a_watched_measurement_leaves_nothing(folder: Path, error: 
 
     with pytest.raises(error):
         measure_metadata_watched(folder, files=3, on_progress=interrupt)
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("files", [1.5, "3", None, True])
+def test_a_number_of_files_that_is_not_whole_is_refused(folder: Path, files: Any) -> None:
+    assert "The number of files is out of range" in refused(folder, files=files)
+
+
+def test_processes_that_find_no_open_files_left_are_one_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    monkeypatch.setattr(metadata, "ProcessPoolExecutor", full)
+    assert "The processes could not be started: found Too many open files" in refused(folder, processes=2)
+    assert list(folder.iterdir()) == []
+
+
+PARENT = """
+import sys; sys.path[:0] = [{root!r}]
+from pathlib import Path
+from course_lib.stores import measure_metadata_watched
+tell = lambda event: print(flush=True)
+measure_metadata_watched(Path({folder!r}), files=500, repeats=1000, on_progress=tell)
+"""
+
+
+def test_a_measurement_whose_kernel_is_killed_removes_what_it_made(folder: Path) -> None:
+    root = str(Path(metadata.__file__).resolve().parents[2])
+    parent = subprocess.Popen(
+        [sys.executable, "-c", PARENT.format(root=root, folder=str(folder))], stdout=subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    parent.stdout.readline()
+    assert list(folder.iterdir())
+    parent.kill()
+    parent.communicate()
+    deadline = time.monotonic() + 60
+    while list(folder.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert list(folder.iterdir()) == []

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pickle
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -166,3 +167,11 @@ def test_long_sleep_can_be_interrupted(folder: FolderStore) -> None:
 def test_time_or_bandwidth_out_of_range_is_refused(folder: FolderStore, wrong: dict[str, float]) -> None:
     with pytest.raises(CourseError, match="out of range"):
         SetLatencyStore(folder, **wrong)
+
+
+@pytest.mark.parametrize("seconds", ["2", None, True, float("nan")])
+def test_a_set_time_that_is_no_number_is_refused(tmp_path: Path, seconds: Any) -> None:
+    with pytest.raises(CourseError, match="set time of open is out of range"):
+        SetLatencyStore(FolderStore(tmp_path), open_seconds=seconds)
+    with pytest.raises(CourseError, match="set bandwidth is out of range"):
+        SetLatencyStore(FolderStore(tmp_path), bytes_per_second=seconds or "fast")
