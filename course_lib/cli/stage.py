@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,16 +12,22 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from course_lib.errors import CourseError
+
+if TYPE_CHECKING:
+    from course_lib.watched import Emit, JsonValue
 
 _PANELS = {"05": ("course_lib.widgets.panels.live_loading", "live_loading_panel")}
 _FIRST_PORT = 8866
 _LAST_PORT = 8965
 _SECONDS_TO_END_BY_ITSELF = 3.0
 _SECONDS_TO_CLEAR_UP = 8.0
+_SECONDS_FOR_THE_GUARD = 1.0
+_GUARD = "course_lib.cli.stage:guard_task"
 
 # Voila's own template asks another server for icon fonts, and a page without a network waits for it.
 _TEMPLATE = """{%- extends 'lab/index.html.j2' -%}
@@ -109,19 +116,37 @@ def _write_page(folder: Path, number: str, module: str, function: str) -> Path:
 
 def _serve(notebook: Path, port: int, *, no_browser: bool) -> None:
     """Serve until the server ends or somebody ends it; by then its kernels are gone."""
+    from course_lib.watched import WatchedProcess
+
     environment = _environment(notebook.parent)
     since = time.time()
-    server = subprocess.Popen(
-        stage_command(notebook, port, no_browser=no_browser), env=environment, cwd=notebook.parent
-    )
-    try:
-        status = server.wait()
-    finally:
-        _end(server, since)
+    with WatchedProcess(silence_seconds=None) as guard:
+        server = subprocess.Popen(
+            stage_command(notebook, port, no_browser=no_browser), env=environment, cwd=notebook.parent
+        )
+        try:
+            guard.begin(_GUARD, {"pid": server.pid, "since": since, "folder": str(notebook.parent)})
+            next(guard.events(), None)
+            status = server.wait()
+        finally:
+            _end(server, since)
     if status:
         raise CourseError(
             "The page could not be served", found=f"exit status {status}", next_step="see what stands above"
         )
+
+
+def guard_task(request: dict[str, JsonValue], emit: Emit) -> None:
+    """Wait; when this command was killed before it could, end its server and remove its folder."""
+    from course_lib.watched.tree import end_tree
+
+    emit({"kind": "at work"})
+    try:
+        while True:
+            time.sleep(3600)
+    finally:
+        end_tree(request["pid"], request["since"], _SECONDS_FOR_THE_GUARD)
+        shutil.rmtree(request["folder"], ignore_errors=True)
 
 
 def _environment(folder: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Records of measurements: of loaders, of training against synthetic input, and of metadata operations."""
+"""Records of measurements: of loaders, layouts, training against synthetic input, and metadata operations."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from course_lib.errors import CourseError
 from course_lib.experiments.records import Record, publish_record
 
 if TYPE_CHECKING:
+    from course_lib.experiments.layout_comparison import LayoutComparison
     from course_lib.loading import LoaderComparison, TrainingComparison
     from course_lib.loading.verdicts import Summary
     from course_lib.stores import MetadataResult
 
 LOADING, TRAINING, METADATA = "loader_timing", "training_steps", "metadata_rates"
+LAYOUTS = "files_against_shards"
 
 _LOADING_FIGURES = (
     "samples_per_second", "bytes_per_second", "construction_seconds", "first_batch_seconds",
@@ -70,20 +72,29 @@ def loading_of(record: Record) -> LoaderComparison:
     Raises
     ------
     CourseError
-        When the record is of something else.
+        When the record is of something else, or was edited and no longer holds the runs.
     """
     from course_lib.loading import LoaderComparison
 
     _need(record, LOADING)
     plan = ("factor", "repeats", "warmup_batches", "measured_batches", "usable_cores", "notes")
-    return LoaderComparison.from_dict(
-        {
-            "runs": record.runs,
-            "plan": {name: record.conditions[name] for name in plan},
-            "origin": record.origin.as_dict() if record.origin else None,
-            "started": record.conditions["started"],
-        }
-    )
+    try:
+        if not record.runs:
+            raise ValueError("no runs")
+        return LoaderComparison.from_dict(
+            {
+                "runs": record.runs,
+                "plan": {name: record.conditions[name] for name in plan},
+                "origin": record.origin.as_dict() if record.origin else None,
+                "started": record.conditions["started"],
+            }
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise CourseError(
+            "The record does not hold the runs of a loader measurement as they were written",
+            found=f"no {error} in it" if isinstance(error, KeyError) else str(error).rstrip("."),
+            next_step="measure again to make a new one",
+        ) from error
 
 
 def reproduced_ids(record: Record) -> list[str]:
@@ -105,7 +116,7 @@ def reproduced_ids(record: Record) -> list[str]:
     if digest != run.delivered_digest:
         raise CourseError(
             "The data here do not give the sample ids that were delivered",
-            expected=f"the digest {run.delivered_digest[:12]}...",
+            expected=f"the digest {str(run.delivered_digest)[:12]}...",
             found=f"{digest[:12]}...",
             next_step="set up the data that the record names",
         )
@@ -145,6 +156,69 @@ def record_training(comparison: TrainingComparison) -> Path:
     }
     runs = [run.as_dict() for run in comparison.runs]
     return publish_record(TRAINING, figures, conditions, comparison.origin, runs=runs)
+
+
+def record_layouts(result: LayoutComparison) -> Path:
+    """Publish the record of files against shards: rates, shares, break-even, and the proof of equality.
+
+    Raises
+    ------
+    CourseError
+        When the record cannot be written.
+    """
+    from course_lib.loading.verdicts import summarise
+
+    timing, equality = result.timing, result.equality
+    figures: dict[str, Any] = {}
+    for setting in timing.settings():
+        words = f"{setting.transforms}, {setting.open_ms:g} ms per open, workers {setting.workers}"
+        comparison, even = timing.comparison(setting), timing.break_even(setting)
+        for candidate in comparison.candidates():
+            figures |= _summarised(
+                f"{candidate}, {words}", "samples_per_second", comparison.summary(candidate)
+            )
+        figures[_figure_name(words, "verdict")] = comparison.verdict.sentence
+        figures[_figure_name(words, "break even")] = even.sentence
+    for shares in timing.all_shares():
+        words = f"{shares.open_ms:g} ms per open, workers {shares.workers}"
+        figures[_figure_name(words, "shares")] = shares.sentence
+    for open_ms, seconds in timing.packing_seconds.items():
+        figures |= _summarised(f"{open_ms:g} ms per open", "packing_seconds", summarise(seconds))
+    for seed, difference in zip(equality.seeds, equality.differences, strict=True):
+        figures[f"macro_f1_difference_seed_{seed}"] = difference
+    figures["equality"] = equality.sentence
+    varied = ("layout", "transforms", "open_ms", "workers")
+    shared = timing.comparisons[0].runs[0].conditions.as_dict()
+    conditions = {name: value for name, value in shared.items() if name not in varied}
+    conditions |= {
+        name: list(dict.fromkeys(getattr(each, name) for each in timing.settings())) for name in varied[1:]
+    }
+    conditions |= {
+        f"trained_{name}": equality.conditions[name] for name in ("seeds", "epochs", "test_samples")
+    }
+    runs = [run for comparison in timing.comparisons for run in comparison.runs]
+    conditions |= {
+        "shard_set": dict(timing.shard_set),
+        "notes": list(timing.notes),
+        "delivered_digest": timing.delivered_digest,
+        "cache_state": _in_words(run.cache_before.kind for run in runs),
+        "started": timing.comparisons[0].started.isoformat(),
+    }
+    return publish_record(LAYOUTS, figures, conditions, timing.origin, runs=(result.as_dict(),))
+
+
+def layouts_of(record: Record) -> LayoutComparison:
+    """Return the comparison of files and shards that a record holds.
+
+    Raises
+    ------
+    CourseError
+        When the record is of something else.
+    """
+    from course_lib.experiments.layout_comparison import LayoutComparison
+
+    _need(record, LAYOUTS)
+    return LayoutComparison.from_dict(record.runs[0])
 
 
 def record_metadata(result: MetadataResult) -> Path:

@@ -14,6 +14,22 @@ _NOT_ONE_FACTOR = (
     "Change one factor at a time."
 )
 
+_NO_FACTORS = frozenset({"started"})
+"""Conditions that tell two records apart and explain no figure."""
+
+_FOLLOWS_FROM = {
+    "data sample_count": frozenset({"sample_count", "loader_sample_count"}),
+    "delivered_digest": frozenset(
+        {
+            "data", "part", "source", "path", "sample_count", "batch_size", "shuffle", "seed", "epoch",
+            "warmup_batches", "measured_batches",
+        }
+    ),
+    "factor": frozenset({"workers", "batch_size", "prefetch", "layout", "transforms", "decode_repeats"})
+    | {"open_ms", "cache", "start_method"},
+}  # fmt: skip
+"""What differs only because something else does: by its name, those of which one is enough."""
+
 
 @dataclass(frozen=True)
 class RecordComparison:
@@ -40,10 +56,13 @@ def compare_records(first: Record, second: Record) -> RecordComparison:
     Even then no winner is named: two records were not measured in turn, so that whatever else went on
     at either time counts as well.
     """
+    differing = {
+        name: (old, new) for name, old, new in _pairs(_factors(first), _factors(second)) if old != new
+    }
     factors = {
         name: (_shown(old), _shown(new))
-        for name, old, new in _pairs(_factors(first), _factors(second))
-        if old != new
+        for name, (old, new) in differing.items()
+        if not _FOLLOWS_FROM.get(name, frozenset()) & differing.keys()
     }
     figures = {
         name: (first.figures.get(name), second.figures.get(name))
@@ -69,7 +88,7 @@ def _factors(record: Record) -> dict[str, object]:
     """Return everything that may explain a figure, by a name for people."""
     origin = record.origin.as_dict() if record.origin else {}
     return {
-        **record.conditions,
+        **{name: value for name, value in record.conditions.items() if name not in _NO_FACTORS},
         **{f"data {name}": value for name, value in origin.items()},
         **{f"machine {name}": value for name, value in record.machine.items()},
         **{f"version of {name}": value for name, value in record.versions.items()},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
@@ -11,7 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, FiniteFloat, JsonValue, ValidationError
 
 from course_lib.datasets.origin import Origin
 from course_lib.errors import CourseError
@@ -52,8 +53,8 @@ class Record(BaseModel):
 
     schema_version: Literal[1, 2] = 2
     name: str
-    created: datetime
-    figures: dict[str, int | float | str]
+    created: AwareDatetime
+    figures: dict[str, int | FiniteFloat | str]
     conditions: dict[str, JsonValue]
     runs: tuple[dict[str, JsonValue], ...] = ()
     origin: Origin | None
@@ -161,8 +162,7 @@ def find_record(wanted: str, folder: Path | None = None) -> Path:
     if wanted != "last" and Path(wanted).is_file():
         return Path(wanted)
     paths = record_paths(place)
-    newest = [max(paths, key=lambda path: load_record(path).created)] if paths else []
-    found = newest if wanted == "last" else [path for path in paths if wanted and wanted in path.name]
+    found = _newest(paths) if wanted == "last" else [path for path in paths if wanted and wanted in path.name]
     if len(found) == 1:
         return found[0]
     raise CourseError(
@@ -174,8 +174,39 @@ def find_record(wanted: str, folder: Path | None = None) -> Path:
 
 
 def record_paths(folder: Path | None = None) -> list[Path]:
-    """Return the files of a folder's records (by default of this run), by name, so by the second."""
-    return sorted((folder or records_folder()).glob("[!.]*.json"))
+    """Return the files of a folder's records (by default of this run), by name, so by the second.
+
+    Raises
+    ------
+    CourseError
+        When something else than a folder is there.
+    """
+    place = folder or records_folder()
+    if place.exists() and not place.is_dir():
+        raise CourseError(f"{place} is no folder", next_step="name the folder that holds the records")
+    return sorted(place.glob("[!.]*.json"))
+
+
+def check_place_for_records() -> None:
+    """See before long work that its record can be written afterwards.
+
+    Raises
+    ------
+    CourseError
+        When the folder cannot be made or does not take a file.
+    """
+    trial = records_folder() / f".trial-{secrets.token_hex(3)}"
+    write_atomically(trial, "")
+    trial.unlink(missing_ok=True)
+
+
+def _newest(paths: Sequence[Path]) -> list[Path]:
+    """Return the newest record that can be read; one that was damaged hides none of the others."""
+    readable = []
+    for path in paths:
+        with contextlib.suppress(CourseError):
+            readable.append((load_record(path).created, path))
+    return [max(readable)[1]] if readable else []
 
 
 def load_records(folder: Path | None = None) -> tuple[Record, ...]:

@@ -129,7 +129,7 @@ class Bench:
         """Return what gives the batches of each epoch of a live run, and what there is to say about them."""
         loader_conditions = self.conditions.loader
         samples = self._samples(loader_conditions)
-        paths = samples.paths() if loader_conditions.layout == "files" else []
+        paths = samples.paths() if loader_conditions.layout != "memory" else []
         about = {
             "origin": samples.origin.label() if samples.origin else "Data: a folder of one's own",
             "device": describe_device(self.device),
@@ -156,7 +156,7 @@ class Bench:
         loader_conditions = loader_of(candidate, self.conditions.loader)
         samples = self._samples(loader_conditions)
         check_steps(self.conditions, len(samples))
-        paths = samples.paths() if loader_conditions.layout == "files" else []
+        paths = samples.paths() if loader_conditions.layout != "memory" else []
         before = _cache(loader_conditions, paths) if paths else None
         delivered = Delivered(build_loader(samples, loader_conditions))
         trains = candidate == "real"

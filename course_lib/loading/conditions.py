@@ -11,7 +11,7 @@ from course_lib.datasets.settings import SOURCES, Source
 from course_lib.datasets.subsets import checked_count, checked_part, checked_seed
 from course_lib.errors import CourseError
 
-Layout = Literal["files", "memory"]
+Layout = Literal["files", "shards", "memory"]
 Transforms = Literal["bytes", "decode", "augment"]
 Cache = Literal["as found", "evict"]
 StartMethod = Literal["", "fork", "forkserver", "spawn"]
@@ -42,9 +42,10 @@ class LoaderConditions:
         A folder of JPEG or PNG files on any mounted path, taken instead of the data set; "" for none.
     sample_count : int or None
         Samples; None takes all.
-    layout : {"files", "memory"}
-        Each sample is read from a file of its own, or from encoded bytes that were read into memory
-        before the run (the decode-only control, which no set latency touches).
+    layout : {"files", "shards", "memory"}
+        Each sample is read from a file of its own; from a shard set, packed once into the course's home; or
+        from encoded bytes that were read into memory before the run (the decode-only control, which no set
+        latency touches).
     batch_size : int
         Samples in a batch.
     workers, prefetch : int
@@ -57,7 +58,8 @@ class LoaderConditions:
     decode_repeats : int
         How often each image is decoded; more than once stands for a slow decoder, with real work.
     open_ms, bandwidth_bytes_per_second : float
-        Time per open and bandwidth of the store, both *set*, not measured; 0 and None set nothing.
+        Time per open and bandwidth of the store, both *set*, not measured; 0 and None set nothing. A file
+        is opened for each sample, a shard once by each process that reads it.
     shuffle : bool
         Deliver in an order drawn from seed and epoch, else in the order of the names.
     seed, epoch : int
@@ -66,6 +68,8 @@ class LoaderConditions:
         How workers start; "" is the platform's own.
     cache : {"as found", "evict"}
         Leave the page cache as it is, or drop the run's own files from it before the run.
+    shard_target_bytes : int
+        Most bytes of a shard in the layout "shards".
 
     Raises
     ------
@@ -92,6 +96,7 @@ class LoaderConditions:
     epoch: int = 0
     start_method: StartMethod = ""
     cache: Cache = "as found"
+    shard_target_bytes: int = 16_000_000
 
     def __post_init__(self) -> None:
         checked_choice("data", self.data, ("cifar10",))
@@ -112,6 +117,7 @@ class LoaderConditions:
         checked_whole("decode_repeats", self.decode_repeats, 1, 10_000)
         checked_seed(self.seed)
         checked_whole("epoch", self.epoch, 0, 2**31 - 1)
+        checked_whole("shard_target_bytes", self.shard_target_bytes, 1, 2**40)
         _checked_number("open_ms", self.open_ms, 0, LARGEST_OPEN_MS)
         if self.bandwidth_bytes_per_second is not None:
             _checked_number("bandwidth_bytes_per_second", self.bandwidth_bytes_per_second, 1, math.inf)

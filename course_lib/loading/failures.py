@@ -14,11 +14,20 @@ _TIMED_OUT = re.compile(r"DataLoader timed out after ([\d.]+) seconds")
 _CAUGHT = re.compile(r"Caught (\S+) in DataLoader worker process (\d+)\.")
 _COURSE_ERROR = f"{CourseError.__module__}.{CourseError.__qualname__}: "
 
+_USUAL_REASONS = "killed from outside, out of memory or out of shared memory are the usual reasons"
 _FEWER_WORKERS = "lower workers or batch_size; the next run starts new workers"
 
 
-def explained(error: Exception) -> Exception:
-    """Return a CourseError for a failure of a worker, or ``error`` itself where it is something else."""
+def explained(error: Exception, *, has_workers: bool = True) -> Exception:
+    """Return a CourseError for a failure of a worker, or ``error`` itself where it is something else.
+
+    Parameters
+    ----------
+    error : Exception
+        What the loader raised.
+    has_workers : bool, optional
+        Whether it has workers whose connection may have broken.
+    """
     text = str(error)
     if isinstance(error, CourseError):
         return _restored(error) if _CAUGHT.search(text) else error
@@ -27,6 +36,12 @@ def explained(error: Exception) -> Exception:
     for pattern, explain in ((_KILLED, _killed), (_EXITED, _exited), (_TIMED_OUT, _hung), (_CAUGHT, _caught)):
         if found := pattern.search(f"{behind} ") or pattern.search(f"{text} "):
             return explain(found, text)
+    broken = isinstance(error, (ConnectionError, EOFError, pickle.UnpicklingError)) or "/listener-" in text
+    if has_workers and broken:
+        # It died while it handed a batch over, before PyTorch saw that it is gone.
+        return CourseError(
+            "A worker ended while it handed over a batch", found=_USUAL_REASONS, next_step=_FEWER_WORKERS
+        )
     return _without_a_worker(error, text)
 
 
@@ -52,7 +67,7 @@ def _killed(found: re.Match[str], text: str) -> CourseError:
 def _exited(found: re.Match[str], text: str) -> CourseError:
     return CourseError(
         f"Worker {found[1].strip()} ended during the run without a word",
-        found="killed from outside, out of memory or out of shared memory are the usual reasons",
+        found=_USUAL_REASONS,
         next_step=_FEWER_WORKERS,
     )
 

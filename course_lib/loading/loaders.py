@@ -36,7 +36,7 @@ class ExplainedLoader(DataLoader[Any]):
                         traceback.clear_frames(each.__traceback__)
             if isinstance(error, KeyboardInterrupt):
                 raise
-            told = explained(error)
+            told = explained(error, has_workers=self.num_workers > 0)
             if told is error:
                 raise
             raise told from error

@@ -1,4 +1,4 @@
-"""One small model whose training step is the consumer of the measurements; its accuracy is never reported."""
+"""One small model whose training step is the consumer of the measurements of loading."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -15,17 +15,19 @@ import psutil
 from course_lib.datasets.origin import Origin
 from course_lib.loading.conditions import LoaderConditions, check_batches
 from course_lib.loading.loaders import ExplainedLoader, build_loader
-from course_lib.loading.opening import open_samples
+from course_lib.loading.opening import on_disk, open_samples
 from course_lib.loading.probe import time_batches
 from course_lib.loading.readiness import check_readiness, open_files
 from course_lib.loading.results import LoaderRun, WorkerMemory, digest_of_ids
 from course_lib.loading.samples import LoadedSamples
+from course_lib.loading.sharded import WHAT_OPENS
 from course_lib.loading.worker_start import default_start_method
 from course_lib.stores import evict, observe_cache
 from course_lib.watched import Emit
 
 _SECONDS_BETWEEN_SIGNS = 5.0
 _MOST_SIGNS_WHILE_PREPARING = 360
+_MOST_SIGNS_WHILE_LISTING = 24
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,9 @@ def prepare(candidates: Mapping[str, LoaderConditions], emit: Emit) -> Prepared:
     workers_start = True
     # One worker tells for all candidates whether workers start here, so the most workers come first.
     by_workers = sorted(candidates.items(), key=lambda item: -item[1].workers)
-    with _signs_of_life(emit):
+    with signs_of_life(emit, _most_signs(candidates.values())):
         for name, candidate in by_workers:
-            samples = open_samples(candidate.with_changes(layout="files"))
+            samples = open_samples(on_disk(candidate))
             origin = samples.origin
             if origin is not None:
                 candidate = candidate.with_changes(source=origin.kind)
@@ -83,6 +85,8 @@ def prepare(candidates: Mapping[str, LoaderConditions], emit: Emit) -> Prepared:
         if resolved[name] not in distinct.values():
             renamed = not workers_start and name.startswith("workers ")
             distinct["workers 0" if renamed else name] = resolved[name]
+    if any(candidate.layout == "shards" and candidate.open_ms for candidate in distinct.values()):
+        notes.append(WHAT_OPENS)
     return Prepared(distinct, origin, notes)
 
 
@@ -111,9 +115,12 @@ def run_once(
     tell : callable
         Called with the time at each batch.
     """
-    paths = open_samples(conditions.with_changes(layout="files")).paths()
+    paths = open_samples(on_disk(conditions)).paths()
     watch = _Watch(conditions, warmup_batches, measured_batches, tell)
-    before = evict(paths) if conditions.cache == "evict" else observe_cache(paths)
+    if conditions.cache == "evict":
+        before = evict(paths, on_file=lambda: tell(time.monotonic()))
+    else:
+        before = observe_cache(paths)
     try:
         timing = time_batches(
             watch.make_loader,
@@ -233,13 +240,30 @@ def _open_files(pid: int | None) -> int:
         return 0
 
 
+def _most_signs(candidates: Iterable[LoaderConditions]) -> int:
+    """Return how long making the data may take: a folder of the reader's own only has to be listed.
+
+    It may lie on a mount that stalls, which has to end sooner than data that are downloaded and unpacked.
+    """
+    listed = all(candidate.path and candidate.layout != "shards" for candidate in candidates)
+    return _MOST_SIGNS_WHILE_LISTING if listed else _MOST_SIGNS_WHILE_PREPARING
+
+
 @contextmanager
-def _signs_of_life(emit: Emit) -> Iterator[None]:
-    """Emit while data are unpacked or generated, which may take minutes; for half an hour at most."""
+def signs_of_life(emit: Emit, most: int = _MOST_SIGNS_WHILE_PREPARING) -> Iterator[None]:
+    """Emit while data are unpacked or generated, which may take minutes; for half an hour at most.
+
+    Parameters
+    ----------
+    emit : callable
+        Gets an event every 5 s.
+    most : int
+        So many events at most: what takes longer has to count as hung.
+    """
     done = threading.Event()
 
     def say() -> None:
-        for _ in range(_MOST_SIGNS_WHILE_PREPARING):
+        for _ in range(most):
             emit({"kind": "preparing"})
             if done.wait(_SECONDS_BETWEEN_SIGNS):
                 return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from course_lib.errors import CourseError
 from course_lib.loading.conditions import LoaderConditions, check_batches
 from course_lib.loading.samples import LoadedSamples
 from course_lib.stores import FolderStore, SetLatencyStore
+from course_lib.stores.folder import file_names
 
 if TYPE_CHECKING:
     from course_lib.stores import Store
@@ -30,6 +30,8 @@ _PNG_COMPRESSION = 1
 
 def open_samples(conditions: LoaderConditions, *, progress: bool = False) -> LoadedSamples:
     """Find the samples that the conditions name; encoded bytes are read only for layout "memory".
+
+    For layout "shards" the samples are packed, unless their shard set is in the course's home already.
 
     Images of a data set are the JPEG files of the mirror or of the generated stand-in. The
     publisher's own pixel arrays are written as lossless PNG files once, into the course's home.
@@ -49,7 +51,16 @@ def open_samples(conditions: LoaderConditions, *, progress: bool = False) -> Loa
     """
     samples = _of_folder(conditions) if conditions.path else _of_cifar10(conditions, progress)
     check_batches(conditions, len(samples))
-    return samples
+    if conditions.layout != "shards":
+        return samples
+    from course_lib.loading.packing import sharded
+
+    return sharded(samples, conditions, progress=progress)
+
+
+def on_disk(conditions: LoaderConditions) -> LoaderConditions:
+    """Return conditions whose samples are the files or shards that a run reads, without reading them."""
+    return conditions.with_changes(layout="files") if conditions.layout == "memory" else conditions
 
 
 def _of_cifar10(conditions: LoaderConditions, progress: bool) -> LoadedSamples:
@@ -110,7 +121,7 @@ def _png_files(images: OfficialImageSet, part: str) -> Iterator[tuple[str, bytes
 
 
 def _of_folder(conditions: LoaderConditions) -> LoadedSamples:
-    folder = Path(conditions.path).expanduser()
+    folder = _expanded(conditions.path)
     names = _image_names(folder)[: conditions.sample_count]
     if not len(names):
         raise CourseError(
@@ -140,25 +151,31 @@ def _of_folder(conditions: LoaderConditions) -> LoadedSamples:
 
 
 def _image_names(folder: Path) -> NDArray[np.bytes_]:
-    """Return the images below a folder, sorted; hidden files and folders are left out."""
+    """Return the images below a folder, sorted, of what `file_names` finds there."""
     if not folder.is_dir():
         raise CourseError(
             f"{folder} is not a folder", next_step="name a folder of images that this machine has mounted"
         )
-
-    def cannot_list(error: OSError) -> None:
+    try:
+        names = sorted(name for name in file_names(folder) if name.lower().endswith(_IMAGE_ENDINGS))
+    except OSError as error:
         raise CourseError(f"{error.filename} cannot be listed", found=error.strerror) from error
+    try:
+        return np.array([name.encode("utf-8") for name in names], dtype=np.bytes_)
+    except UnicodeEncodeError as error:
+        raise CourseError(
+            f"The name of an image in {folder} cannot be read as text",
+            expected="names in UTF-8",
+            found=ascii(error.object),
+            next_step="rename that file, or name another folder",
+        ) from error
 
-    names: list[str] = []
-    for parent, folders, files in os.walk(folder, onerror=cannot_list):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        below = Path(parent).relative_to(folder)
-        names += [
-            (below / name).as_posix()
-            for name in files
-            if name.lower().endswith(_IMAGE_ENDINGS) and not name.startswith(".")
-        ]
-    return np.array([name.encode("utf-8") for name in sorted(names)], dtype=np.bytes_)
+
+def _expanded(path: str) -> Path:
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        raise CourseError(f"{path} names no home folder", next_step="write the path out in full") from error
 
 
 def _shape_of(path: Path) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from course_lib.errors import CourseError
 PAYLOAD_FIELD = "image"
 
 _NOTHING = object()
+_MOST_BATCHES = 1_000_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,12 +122,17 @@ def time_batches(
     Raises
     ------
     CourseError
-        When there are too few batches: data that run out are never read a second time.
+        When there are too few batches: data that run out are never read a second time. And for a
+        ``make_loader`` that makes none.
     """
     _check_counts(warmup_batches, measured_batches)
+    if not callable(make_loader):
+        raise _no_loader("make_loader is no function", make_loader)
     began = clock()
     loader = make_loader()
     constructed = clock()
+    if not hasattr(loader, "__iter__"):
+        raise _no_loader("make_loader returned nothing that hands out batches", loader)
     available = _length(loader)
     if measured_batches is None:
         if available is None:
@@ -207,12 +213,21 @@ def _check_counts(warmup_batches: int, measured_batches: int | None) -> None:
     ):
         if value is None and name == "measured_batches":
             continue
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= _MOST_BATCHES:
             raise CourseError(
                 f"{name} is out of range",
-                expected=f"a whole number of at least {least}",
+                expected=f"a whole number from {least} to {_MOST_BATCHES:,}",
                 found=repr(value),
             )
+
+
+def _no_loader(what: str, found: object) -> CourseError:
+    return CourseError(
+        what,
+        expected="a function that returns a new loader, such as `lambda: DataLoader(...)`",
+        found=type(found).__name__,
+        next_step="time_batches makes the loader itself, so that its construction is timed too",
+    )
 
 
 def _length(loader: Iterable[Any]) -> int | None:

@@ -199,7 +199,7 @@ class LoaderComparison:
     def verdict(self) -> Verdict:
         """The winner in samples a second, if there is one outside the noise."""
         verdict = compare({name: self.summary(name).values for name in self.candidates()})
-        kinds = sorted({run.cache_before.kind for run in self.runs if run.conditions.layout == "files"})
+        kinds = sorted({run.cache_before.kind for run in self.runs if run.conditions.layout != "memory"})
         if len(kinds) < 2:
             return verdict
         return Verdict(

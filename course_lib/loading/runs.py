@@ -87,7 +87,7 @@ def measure_loader(
     started = datetime.now(timezone.utc)
     with _Bar(len(candidates) * repeats, progress) as bar:
         result = run_watched(
-            MEASURE_TASK, request, on_event=bar.show, silence_seconds=_silence_seconds(candidates.values())
+            MEASURE_TASK, request, on_event=bar.show, silence_seconds=silence_seconds(candidates.values())
         )
     return comparison_of(result, request, started)
 
@@ -170,7 +170,7 @@ def measure_task(request: Mapping[str, JsonValue], emit: Emit) -> JsonValue:
                 turn=turn,
                 warmup_batches=request["warmup_batches"],
                 measured_batches=request["measured_batches"],
-                tell=_seldom(emit, name),
+                tell=seldom(emit, name),
             )
             runs.append(run.as_dict())
             emit(
@@ -206,15 +206,15 @@ def delivered_ids(conditions: LoaderConditions, batches: int) -> list[str]:
         len(samples), shuffle=conditions.shuffle, seed=conditions.seed, epoch=conditions.epoch
     )
     there_are = -(-len(samples) // conditions.batch_size)
-    if not 0 <= batches <= there_are:
+    if isinstance(batches, bool) or not isinstance(batches, int) or not 0 <= batches <= there_are:
         raise CourseError(
-            "There are not so many batches", expected=f"0 to {there_are:,}", found=f"{batches:,}"
+            "There are not so many batches", expected=f"0 to {there_are:,}", found=repr(batches)
         )
     return samples.sample_ids(order[: batches * conditions.batch_size].tolist())
 
 
-def _seldom(emit: Emit, candidate: str) -> Callable[[float], None]:
-    """Return what tells the parent about once a second that batches still come."""
+def seldom(emit: Emit, candidate: str) -> Callable[[float], None]:
+    """Return what is called at each batch and tells the parent about once a second that they still come."""
     last = 0.0
 
     def tell(now: float) -> None:
@@ -226,7 +226,7 @@ def _seldom(emit: Emit, candidate: str) -> Callable[[float], None]:
     return tell
 
 
-def _silence_seconds(candidates: Any) -> float:
+def silence_seconds(candidates: Any) -> float:
     """Return how long a run may go without a batch: longer than its loader itself waits for one."""
     longest = 0.0
     for candidate in candidates:

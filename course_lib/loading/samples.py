@@ -76,10 +76,10 @@ class LoadedSamples(Dataset[dict[str, Any]]):
         self.folder = folder
         self.labels = labels
         self.shape = shape
-        self._store = store
-        self._names = names
-        self._ids = ids
-        self._checksums = checksums
+        self.store = store
+        self.names = names
+        self.ids = ids
+        self.checksums = checksums
         self._transforms: Transforms = conditions.transforms
         self._decode_repeats = conditions.decode_repeats
         self._seed = conditions.seed
@@ -88,18 +88,20 @@ class LoadedSamples(Dataset[dict[str, Any]]):
             self._held = self._read_all()
 
     def __len__(self) -> int:
-        return len(self._names)
+        return len(self.names)
 
     def __getitem__(self, draw: Draw | int) -> dict[str, Any]:
         """Return one sample; a bare position is taken as drawn in epoch 0."""
         epoch, position = draw if isinstance(draw, tuple) else (0, draw)
-        payload = self.payload(position)
+        return self._sample(self.payload(position), epoch, position)
+
+    def _sample(self, payload: bytes, epoch: int, position: int) -> dict[str, Any]:
         image = payload if self._transforms == "bytes" else self._decoded(payload, epoch, position)
         return {"image": image, "label": int(self.labels[position]), "position": position}
 
     def sample_id(self, position: int) -> str:
         """Return the stable id of a sample: no dot, no slash, and no other sample has it."""
-        identifier: bytes = self._ids[position]
+        identifier: bytes = self.ids[position]
         return identifier.decode()
 
     def sample_ids(self, positions: Sequence[int]) -> list[str]:
@@ -110,7 +112,14 @@ class LoadedSamples(Dataset[dict[str, Any]]):
         """Return the files behind the samples; empty where there are none."""
         if self.folder is None:
             return []
-        return [self.folder / name.decode() for name in self._names.tolist()]
+        return [self.folder / name.decode() for name in self.names.tolist()]
+
+    def versions(self) -> NDArray[np.generic]:
+        """Return what changes when a file does: its checksum where that is known, else size and time."""
+        if self.checksums is not None:
+            return self.checksums
+        found = [path.stat() for path in self.paths()]
+        return np.array([(status.st_size, status.st_mtime_ns) for status in found], dtype=np.int64)
 
     def batch_bytes(self, batch_size: int) -> int:
         """Return how many bytes of shared memory one batch of tensors takes."""
@@ -124,12 +133,12 @@ class LoadedSamples(Dataset[dict[str, Any]]):
             content, ends = self._held
             return content[ends[position] : ends[position + 1]].tobytes()
         try:
-            name: bytes = self._names[position]
-            payload = self._store.read(name.decode())
+            name: bytes = self.names[position]
+            payload = self.store.read(name.decode())
         except (OSError, CourseError) as error:
             reason = error.strerror if isinstance(error, OSError) else error.found or error.what
             raise self._bad(position, "cannot be read", reason) from error
-        if self._checksums is not None and zlib.crc32(payload) != self._checksums[position]:
+        if self.checksums is not None and zlib.crc32(payload) != self.checksums[position]:
             raise self._bad(position, "is damaged", "other bytes than were written")
         return payload
 

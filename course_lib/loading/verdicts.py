@@ -220,7 +220,7 @@ def _likely_reason(sweep: LoaderComparison, beyond: Sequence[str]) -> tuple[Reas
     conditions = runs[0].conditions
     is_set = conditions.open_ms > 0 or conditions.bandwidth_bytes_per_second is not None
     not_warm = any(run.cache_before.kind in ("cold", "partly warm") for run in runs)
-    if own < _SHARE_OF_FULL_CORES and conditions.layout == "files" and (is_set or not_warm):
+    if own < _SHARE_OF_FULL_CORES and conditions.layout != "memory" and (is_set or not_warm):
         slow = "a latency is set" if is_set else "the files were not in the page cache"
         return (
             "waiting for the store",

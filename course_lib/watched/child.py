@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import contextlib
 import faulthandler
 import importlib
@@ -10,6 +11,7 @@ import os
 import queue
 import select
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -21,6 +23,8 @@ from course_lib.errors import CourseError
 from course_lib.watched.protocol import packed, unpacked
 
 _SECONDS_BETWEEN_LOOKS_AT_THE_PARENT = 1.0
+_SECONDS_BETWEEN_LOOKS_AT_THE_TASK = 0.01
+_SECONDS_TO_CLEAR_UP = 5.0
 _SECONDS_FOR_THE_TREE = 0.6
 
 
@@ -37,12 +41,29 @@ def main(imports: Sequence[str], temporary_folder: str) -> None:
     faulthandler.enable()
     channel = _Channel()
     requests: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
-    _Guard(_private_input(), requests, temporary_folder).start()
+    guard = _Guard(_private_input(), requests, temporary_folder)
+    guard.start()
+    try:
+        _work(imports, requests, channel, guard)
+    finally:
+        guard.at_work.clear()
+        if guard.parent_is_gone.is_set():
+            guard.join()
+
+
+def _work(
+    imports: Sequence[str],
+    requests: queue.SimpleQueue[dict[str, Any]],
+    channel: _Channel,
+    guard: _Guard,
+) -> None:
     try:
         for module in imports:
             importlib.import_module(module)
         channel.say({"kind": "ready"})
-        answer = _answer(requests.get(), channel)
+        request = requests.get()
+        guard.at_work.set()
+        answer = _answer(request, channel)
     except CourseError as error:
         traceback.print_exc()
         answer = {"kind": "course error", "what": error.what, "next_step": error.next_step}
@@ -51,8 +72,15 @@ def main(imports: Sequence[str], temporary_folder: str) -> None:
             answer[name] = None if value is None else str(value)
     except BaseException as error:
         traceback.print_exc()
-        answer = {"kind": "exception", "type": type(error).__name__, "message": str(error)}
+        answer = {"kind": "exception", "type": type(error).__name__, "message": _message_of(error)}
     channel.say(answer)
+
+
+def _message_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def _answer(request: dict[str, Any], channel: _Channel) -> dict[str, Any]:
@@ -92,7 +120,17 @@ def _private_input() -> int:
 
 
 class _Guard(threading.Thread):
-    """Hands the request over and then watches: when the parent is gone, this process ends with its tree."""
+    """Hands the request over and then watches: when the parent is gone, this process ends with its tree.
+
+    A task that is at work is interrupted first, as by Ctrl-C, and has a moment to clear up after itself.
+
+    Attributes
+    ----------
+    at_work : threading.Event
+        Set as long as the task runs.
+    parent_is_gone : threading.Event
+        Set when nobody wants the work any more.
+    """
 
     def __init__(
         self, descriptor: int, requests: queue.SimpleQueue[dict[str, Any]], temporary_folder: str
@@ -101,6 +139,8 @@ class _Guard(threading.Thread):
         self._descriptor = descriptor
         self._requests = requests
         self._temporary_folder = temporary_folder
+        self.at_work = threading.Event()
+        self.parent_is_gone = threading.Event()
         self._parent = os.getppid()
         self._since = time.time()
 
@@ -111,6 +151,8 @@ class _Guard(threading.Thread):
             while b"\n" in heard:
                 line, _, heard = heard.partition(b"\n")
                 self._requests.put(unpacked(line))
+        self.parent_is_gone.set()
+        self._interrupt()
         self._end()
 
     def _heard(self) -> bytes:
@@ -123,6 +165,19 @@ class _Guard(threading.Thread):
                 if os.getppid() != self._parent:
                     return b""
         return os.read(self._descriptor, 1 << 16)
+
+    def _interrupt(self) -> None:
+        main_thread = threading.main_thread().ident
+        if not self.at_work.is_set() or main_thread is None:
+            return
+        if hasattr(signal, "pthread_kill"):
+            # Unlike a flag, a signal also wakes a task that waits for something.
+            signal.pthread_kill(main_thread, signal.SIGINT)
+        else:
+            _thread.interrupt_main()
+        deadline = time.monotonic() + _SECONDS_TO_CLEAR_UP
+        while self.at_work.is_set() and time.monotonic() < deadline:
+            time.sleep(_SECONDS_BETWEEN_LOOKS_AT_THE_TASK)
 
     def _end(self) -> None:
         from course_lib.watched.tree import end_tree

@@ -24,6 +24,11 @@ _LIKELY_REASONS = {
     "SIGTERM": ("another program asked it to end", "run it again"),
 }
 
+_RAISED_FROM_OUTSIDE = {
+    "KeyboardInterrupt": ("was interrupted by a signal that something sent to its process", "run it again"),
+    "MemoryError": ("ran out of memory", "use fewer workers or smaller batches, and close other programs"),
+}
+
 
 class WatchedTaskError(CourseError):
     """A watched task ended without a result.
@@ -92,10 +97,12 @@ def took_too_long(task: str, seconds: float, printed: str) -> WatchedTaskError:
 
 def raised(task: str, exception_type: str, message: str, printed: str) -> WatchedTaskError:
     """Return the end of a task that raised something other than a `CourseError`."""
+    happened, next_step = _RAISED_FROM_OUTSIDE.get(exception_type, ("failed", None))
     return WatchedTaskError(
-        f"{_at_the_start(_name(task))} failed",
+        f"{_at_the_start(_name(task))} {happened}",
         ending="exception",
-        found=f"{exception_type}: {message}".rstrip(": ."),
+        found=f"{exception_type}: {message}".rstrip(": .") if happened == "failed" else None,
+        next_step=next_step,
         exception=(exception_type, message),
         printed=printed,
     )

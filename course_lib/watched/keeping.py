@@ -87,8 +87,22 @@ class KeptProcess:
         return self._tail.decode("utf-8", "replace")[-_LONGEST_PRINTED:]
 
     def begin(self, task: str, request: Mapping[str, JsonValue]) -> bool:
-        """Send the task; return False where the process has ended or is about to."""
-        line = packed({"task": task, "request": dict(request)})
+        """Send the task; return False where the process has ended or is about to.
+
+        Raises
+        ------
+        CourseError
+            When the request holds something that JSON does not know.
+        """
+        try:
+            line = packed({"task": task, "request": dict(request)})
+        except (TypeError, ValueError) as error:
+            raise CourseError(
+                "The request cannot be sent to the process of the task",
+                expected="numbers, texts, lists and dicts of them",
+                found=str(error).rstrip("."),
+                next_step="change NumPy numbers to int or float, and sets to lists",
+            ) from error
         with self._lock:
             if self.was_stopped or self._cause or self._answer or self._process.poll() is not None:
                 return False
@@ -179,6 +193,9 @@ class KeptProcess:
     def _times_left(self) -> list[tuple[float, str]]:
         """Return the seconds until each cause to end the process, with its name."""
         now = time.monotonic()
+        if self.was_stopped:
+            # Whoever stopped it may have been interrupted before the tree had ended.
+            return [(0.0, "stopped")]
         if self._answer:
             return [(self._last_sign + _SECONDS_TO_END_BY_ITSELF - now, "answered")]
         if not self._task:

@@ -81,18 +81,18 @@ class WatchedProcess:
         Raises
         ------
         CourseError
-            When this object had a task before, or was stopped.
+            When this object had a task before, or was stopped, and for a request that JSON does not know.
         """
         with self._lock:
             if self._has_begun or self._kept.was_stopped:
                 raise CourseError(
                     "This process has had its task or was stopped", next_step="make another WatchedProcess"
                 )
-            self._has_begun = True
             if not self._kept.begin(task, request or {}):
                 self._at_the_end()
                 self._start()
                 self._kept.begin(task, request or {})
+            self._has_begun = True
 
     def events(self) -> Iterator[dict[str, Any]]:
         """Yield what the task emits, as it comes, until the task has ended, however it ended.

@@ -281,7 +281,7 @@ class ArtefactInput:
         stub = markdown_html(f"```python\n{question.stub.strip()}\n```")
         self.path = widgets.Text(
             placeholder=text("question.artefact_path"),
-            description=text("question.folder"),
+            description=text("question.path"),
             style={"description_width": "initial"},
             layout=widgets.Layout(width="560px", max_width="100%"),
         )

@@ -35,8 +35,8 @@ def test_the_split_panel_answers_and_a_folder_is_verified(
 
     question = lesson.panels().filter(has_text="Your own manifest of the Bank data").last
     question.scroll_into_view_if_needed()
-    question.get_by_label("Folder").fill(str(manifest.folder))
-    question.get_by_label("Folder").press("Tab")
+    question.get_by_label("Path", exact=True).fill(str(manifest.folder))
+    question.get_by_label("Path", exact=True).press("Tab")
     question.get_by_role("button", name="Check").click()
     question.get_by_role("status").wait_for()
     assert "Correct." in question.get_by_role("status").inner_text()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -117,3 +119,59 @@ def test_bad_input_is_one_sentence(course_home: Path, arguments: tuple[str, ...]
     with pytest.raises(CourseError, match=sentence):
         run("measure", "loader", "--source", "generated", *arguments)
     assert load_records() == ()
+
+
+def test_an_edited_record_that_holds_no_whole_runs_is_one_sentence(course_home: Path) -> None:
+    run("measure", "loader", *SMALL, "--repeats", "1")
+    (path,) = (course_home / "records").glob("*.json")
+    whole = path.read_text(encoding="utf-8")
+
+    def told(edit: Callable[[dict[str, Any]], Any]) -> str:
+        content = json.loads(whole)
+        edit(content)
+        path.write_text(json.dumps(content), encoding="utf-8")
+        with pytest.raises(CourseError) as caught:
+            run("records", "show", path.name, "--delivered-ids")
+        return str(caught.value)
+
+    assert "found no runs" in told(lambda record: record.update(runs=[]))
+    assert "found no 'factor' in it" in told(lambda record: record["conditions"].pop("factor"))
+    assert "found no 'timing' in it" in told(lambda record: record["runs"][0].pop("timing"))
+    assert "as they were written" in told(lambda record: record["runs"][0].update(conditions=None))
+    assert "as they were written" in told(lambda record: record["conditions"].update(started="yesterday"))
+    assert "not so many batches" in told(lambda record: record["runs"][0].update(delivered_batches="x"))
+    assert "do not give the sample ids" in told(
+        lambda record: record["runs"][0].update(delivered_digest=None)
+    )
+
+
+@pytest.mark.parametrize("command", ["loader", "train", "files"])
+def test_an_empty_path_is_refused_and_nothing_else_is_measured(course_home: Path, command: str) -> None:
+    with pytest.raises(CourseError, match="--path is empty"):
+        run("measure", command, "--path", "")
+    assert load_records() == ()
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_measurement_whose_record_cannot_be_written_is_shown_all_the_same(
+    course_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise CourseError("The disk is full")
+
+    monkeypatch.setattr("course_lib.experiments.measurements.publish_record", full)
+    result = CliRunner().invoke(
+        course, ["measure", "files", "--path", str(tmp_path), "--files", "5", *options]
+    )
+    assert str(result.exception) == "The disk is full."
+    assert "create" in result.stdout and "remove" in result.stdout
+
+
+def test_a_place_that_takes_no_record_is_told_before_anything_is_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "file"))
+    monkeypatch.setattr("course_lib.loading.measure_loader", lambda *_, **__: pytest.fail("it was measured"))
+    with pytest.raises(CourseError, match="could not be written"):
+        run("measure", "loader")

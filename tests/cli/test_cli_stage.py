@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+from unittest.mock import MagicMock
 
 import nbformat
+import psutil
 import pytest
 from click.testing import CliRunner
 
@@ -59,6 +62,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    monkeypatch.setattr("course_lib.watched.process.WatchedProcess", MagicMock())
     monkeypatch.setattr(stage_module.subprocess, "Popen", _Server)
     monkeypatch.setattr(_Server, "ends_with", 0)
     return folder
@@ -139,3 +143,38 @@ def test_the_server_is_that_of_this_environment(tmp_path: Path) -> None:
     assert command[:4] == [sys.executable, "-m", "voila", str(tmp_path / "lesson 05.ipynb")]
     assert "--port=9000" in command and "--no-browser" not in command
     assert "--no-browser" in stage_command(tmp_path / "a.ipynb", 9000, no_browser=True)
+
+
+OWNER = """
+import sys; sys.path[:0] = [{root!r}]
+from pathlib import Path
+from course_lib.cli import stage
+from course_lib.watched import WatchedProcess
+events = WatchedProcess.events
+def told(guard):
+    for event in events(guard):
+        print("guarded", flush=True)
+        yield event
+WatchedProcess.events = told
+command = [sys.executable, "-c", "import time; time.sleep(600)"]
+stage.stage_command = lambda *_, **__: command
+stage._serve(Path({page!r}), 8866, no_browser=True)
+"""
+
+
+def test_a_server_whose_command_is_killed_ends_and_its_folder_goes(tmp_path: Path) -> None:
+    folder = tmp_path / "page"
+    folder.mkdir()
+    root = str(Path(stage_module.__file__).resolve().parents[2])
+    code = OWNER.format(root=root, page=str(folder / "lesson.ipynb"))
+    owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert owner.stdout is not None
+    while owner.stdout.readline() != b"guarded\n":
+        assert owner.poll() is None
+    tree = psutil.Process(owner.pid).children(recursive=True)
+    assert len(tree) == 2
+    owner.kill()
+    owner.wait()
+    psutil.wait_procs(tree, timeout=60)
+    assert not any(process.is_running() for process in tree)
+    assert not folder.exists()

@@ -11,7 +11,16 @@ import pytest
 
 from course_lib.datasets.origin import Origin
 from course_lib.errors import CourseError
-from course_lib.experiments.records import load_record, load_records, publish_record
+from course_lib.experiments.record_comparison import compare_records
+from course_lib.experiments.records import (
+    Record,
+    check_place_for_records,
+    find_record,
+    load_record,
+    load_records,
+    publish_record,
+    record_paths,
+)
 
 ORIGIN = Origin("generated", "bank_marketing", "full", 1200, "ab" * 32, 7)
 
@@ -87,3 +96,72 @@ def test_folder_that_cannot_be_written_is_one_sentence(
     monkeypatch.setenv("COURSE_RUN_DIR", str(tmp_path / "file"))
     with pytest.raises(CourseError, match="could not be written"):
         publish_record("first", {"n": 1})
+
+
+def edited(path: Path, name: str, **changes: object) -> Path:
+    content = json.loads(path.read_text(encoding="utf-8")) | changes
+    other = path.with_name(name)
+    other.write_text(json.dumps(content), encoding="utf-8")
+    return other
+
+
+def test_a_damaged_record_hides_none_of_the_others() -> None:
+    good = publish_record("good", {"n": 1})
+    edited(good, "19990101T000000Z-naive.json", created="2999-01-01T00:00:00")
+    good.with_name("29990101T000000Z-half.json").write_bytes(good.read_bytes()[:200])
+    assert find_record("last") == find_record("good") == good
+
+
+def test_when_no_record_can_be_read_there_is_no_last_one() -> None:
+    publish_record("good", {"n": 1}).write_bytes(b"{")
+    with pytest.raises(CourseError, match="No record in"):
+        find_record("last")
+
+
+@pytest.mark.parametrize(
+    "changes", [{"created": "2026-11-30T02:00:00"}, {"figures": {"n": float("inf")}}, {"schema_version": 3}]
+)
+def test_a_record_without_time_zone_with_endless_figures_or_of_a_newer_layout_is_refused(
+    changes: dict[str, object],
+) -> None:
+    with pytest.raises(CourseError, match="is not a record that this version can read"):
+        load_record(edited(publish_record("good", {"n": 1}), "other.json", **changes))
+
+
+def test_a_file_where_records_are_looked_for_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(CourseError, match="is no folder"):
+        record_paths(tmp_path / "file")
+    assert record_paths(tmp_path / "nothing here") == []
+
+
+def test_a_place_that_takes_no_record_is_told_before_the_work(
+    course_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    check_place_for_records()
+    assert list((course_home / "records").iterdir()) == []
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "file"))
+    with pytest.raises(CourseError, match="could not be written"):
+        check_place_for_records()
+
+
+def record_of(**conditions: object) -> Record:
+    return load_record(publish_record("loader_timing", {"n": 1}, conditions))
+
+
+def test_the_time_of_a_measurement_is_no_factor_of_a_comparison() -> None:
+    first = record_of(workers=0, started="2026-11-30T10:00:00+00:00")
+    same = record_of(workers=0, started="2026-11-30T11:00:00+00:00")
+    other = record_of(workers=2, started="2026-11-30T11:00:00+00:00")
+    assert compare_records(first, same).sentence.startswith("Nothing was chosen otherwise")
+    assert compare_records(first, other).sentence.startswith("Only workers differs")
+
+
+def test_what_follows_from_a_condition_is_no_second_factor_and_other_samples_are_one() -> None:
+    first = record_of(seed=1, workers=0, delivered_digest="ab")
+    assert set(compare_records(first, record_of(seed=2, workers=0, delivered_digest="cd")).factors) == {
+        "seed"
+    }
+    others = compare_records(first, record_of(seed=1, workers=2, delivered_digest="cd"))
+    assert set(others.factors) == {"workers", "delivered_digest"}

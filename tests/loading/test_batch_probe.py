@@ -124,3 +124,14 @@ def test_each_batch_is_shown_once_and_in_order() -> None:
 def test_timing_survives_a_record() -> None:
     timing = time_batches(lambda: [torch.zeros(1, 1)] * 9, warmup_batches=2, measured_batches=3)
     assert LoaderTiming.from_dict(timing.as_dict()).as_dict() == timing.as_dict()
+
+
+@pytest.mark.parametrize("made", [[torch.zeros(2)], None, lambda: None, lambda: 3])
+def test_what_makes_no_loader_is_refused(made: Any) -> None:
+    with pytest.raises(CourseError, match="a function that returns a new loader"):
+        time_batches(made)
+
+
+def test_a_number_of_batches_beyond_all_bounds_is_refused() -> None:
+    with pytest.raises(CourseError, match="measured_batches is out of range"):
+        time_batches(lambda: [torch.zeros(2)], measured_batches=10**30)

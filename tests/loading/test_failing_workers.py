@@ -155,3 +155,17 @@ def test_known_troubles_are_told_in_plain_words(error: Exception, words: str) ->
 def test_other_errors_stay_what_they_are() -> None:
     error = ZeroDivisionError("division by zero")
     assert explained(error) is error
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        ConnectionResetError(104, "Connection reset by peer"),
+        EOFError(),
+        FileNotFoundError(2, "No such file or directory", "/tmp/cw-x/pymp-y/listener-z"),
+    ],
+)
+def test_a_connection_that_a_dead_worker_broke_is_told_as_its_end(error: Exception) -> None:
+    told = explained(error)
+    assert isinstance(told, CourseError) and "A worker ended while it handed over a batch" in str(told)
+    assert explained(error, has_workers=False) is error

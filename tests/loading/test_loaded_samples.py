@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import sys
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -61,10 +62,10 @@ def test_the_layout_in_memory_reads_no_file_during_the_run(small: Small) -> None
 
 def test_set_latency_is_the_stores(small: Small) -> None:
     samples = open_samples(small(open_ms=2.0, bandwidth_bytes_per_second=1e6))
-    assert isinstance(samples._store, SetLatencyStore)
-    assert samples._store.set_seconds["open"] == 0.002
-    assert samples._store.bytes_per_second == 1e6
-    assert not isinstance(open_samples(small())._store, SetLatencyStore)
+    assert isinstance(samples.store, SetLatencyStore)
+    assert samples.store.set_seconds["open"] == 0.002
+    assert samples.store.bytes_per_second == 1e6
+    assert not isinstance(open_samples(small()).store, SetLatencyStore)
 
 
 def test_augmented_images_are_normalised_crops(small: Small) -> None:
@@ -236,3 +237,38 @@ def test_a_first_file_that_is_no_image_is_said(small: Small) -> None:
     open_samples(small()).paths()[0].write_bytes(b"no image")
     with pytest.raises(CourseError, match="first image"):
         open_samples(small())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no such pipes")
+@pytest.mark.parametrize("name", ["000.png", "999.png"])
+def test_a_pipe_among_the_images_is_left_out_and_keeps_nobody_waiting(
+    small: Small, image_folder: Path, name: str
+) -> None:
+    os.mkfifo(image_folder / name)
+    (image_folder / f"9{name}").symlink_to("/dev/zero")
+    samples = open_samples(small(sample_count=None))
+    assert len(samples) == 48
+    assert name not in [path.name for path in samples.paths()[:1]] + [samples.paths()[-1].name]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+@pytest.mark.parametrize("target", ["nowhere.png", "zzz.png"])
+def test_an_image_that_is_a_link_to_nowhere_is_told_and_not_passed_over(
+    small: Small, image_folder: Path, target: str
+) -> None:
+    (image_folder / "zzz.png").symlink_to(target)
+    samples = open_samples(small(sample_count=49))
+    with pytest.raises(CourseError, match=r"image-000048 in .* cannot be read"):
+        samples[48]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only here a name may be any bytes")
+def test_an_image_whose_name_is_no_text_is_refused(small: Small, image_folder: Path) -> None:
+    (image_folder / os.fsdecode(b"\xff.png")).write_bytes(b"")
+    with pytest.raises(CourseError, match="cannot be read as text: expected names in UTF-8"):
+        open_samples(small())
+
+
+def test_a_home_folder_of_nobody_is_one_sentence() -> None:
+    with pytest.raises(CourseError, match="names no home folder"):
+        open_samples(LoaderConditions(path="~nobody-of-this-name/images"))

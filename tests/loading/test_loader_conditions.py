@@ -25,7 +25,7 @@ from course_lib.loading.conditions import check_batches
         ({"open_ms": float("nan")}, "open_ms is out of range"),
         ({"bandwidth_bytes_per_second": 0}, "bandwidth_bytes_per_second is out of range"),
         ({"transforms": "resize"}, "transforms is not one of its choices"),
-        ({"layout": "shards"}, "layout is not one of its choices"),
+        ({"layout": "tape"}, "layout is not one of its choices"),
         ({"start_method": "thread"}, "start_method is not one of its choices"),
         ({"cache": "cold"}, "cache is not one of its choices"),
         ({"shuffle": 1}, "shuffle is not one of its choices"),

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.loading import LoaderComparison, LoaderConditions, delivered_ids, measure_loader
+from course_lib.loading import LoaderComparison, LoaderConditions, delivered_ids, measure_loader, one_run
 from course_lib.loading.results import digest_of_ids
 from course_lib.loading.runs import candidates_of, comparison_of, measure_task
 from course_lib.loading.verdicts import plateau
@@ -231,3 +231,16 @@ def test_workers_that_are_spawned_deliver_the_same(small: Small) -> None:
     assert comparison.same_samples
     assert comparison.runs[1].start_method == "spawn"
     assert len(comparison.runs[1].worker_memory_bytes) == 1
+
+
+def test_a_folder_that_cannot_be_listed_counts_as_hung_long_before_data_that_are_made() -> None:
+    own = LoaderConditions(path="/somewhere")
+    made = LoaderConditions()
+    assert one_run._most_signs([own]) * 10 < one_run._most_signs([own, made]) == one_run._most_signs([made])
+    told: list[dict[str, Any]] = []
+    done = threading.Event()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(one_run, "_SECONDS_BETWEEN_SIGNS", 0.001)
+        with one_run.signs_of_life(told.append, 3):
+            done.wait(0.3)
+    assert len(told) == 3

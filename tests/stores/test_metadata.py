@@ -424,7 +424,7 @@ def test_mount_that_stalls_is_an_error_after_a_while_and_leaves_nothing(folder: 
     seen: list[bool] = []
     with pytest.raises(WatchedTaskError, match="network mount"):
         measure_metadata_watched(
-            folder, files=3, silence_seconds=0.5, on_progress=lambda _: seen.append(any(folder.rglob("f*")))
+            folder, files=3, silence_seconds=3.0, on_progress=lambda _: seen.append(any(folder.rglob("f*")))
         )
     assert seen == [True]
     assert list(folder.iterdir()) == []

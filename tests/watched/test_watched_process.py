@@ -423,3 +423,60 @@ def test_task_runs_the_copy_of_the_workbook_that_its_parent_runs(tmp_path: Path)
     used, folder = done.stdout.splitlines()
     assert Path(used) == (copy / "__init__.py").resolve()
     assert Path(folder).resolve() == elsewhere.resolve()
+
+
+CLEARING_UP = """
+import sys
+sys.path[:] = {path!r} + sys.path
+from course_lib.watched import run_watched
+tell = lambda event: print(flush=True)
+run_watched("watched_tasks:clear_up_when_interrupted", {{"path": {file!r}}}, on_event=tell)
+"""
+
+
+def test_task_may_clear_up_when_its_parent_is_killed(tmp_path: Path) -> None:
+    root = str(Path(course_lib.__file__).resolve().parent.parent)
+    code = CLEARING_UP.format(path=[root, str(TESTS)], file=str(tmp_path / "told"))
+    parent = subprocess.Popen([sys.executable, "-I", "-c", code], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    parent.stdout.readline()
+    parent.kill()
+    parent.communicate()
+    wait_for((tmp_path / "told").exists, "the clearing up")
+
+
+def test_interrupt_of_the_child_alone_and_lack_of_memory_are_told_in_plain_words() -> None:
+    assert "was interrupted by a signal" in str(ended("interrupt_itself"))
+    assert "ran out of memory" in str(ended("run_out_of_memory"))
+
+
+def test_exception_without_words_is_told_by_its_type() -> None:
+    assert "found SpeechlessError" in str(ended("raise_what_cannot_be_told"))
+
+
+def test_request_that_json_does_not_know_is_refused_and_may_be_mended() -> None:
+    with WatchedProcess() as process:
+        with pytest.raises(CourseError, match="change NumPy numbers"):
+            process.begin("watched_tasks:echo", {"text": {1, 2}})
+        process.begin("watched_tasks:echo", {"text": 1})
+        assert list(process.events()) == []
+        assert process.result["request"] == {"text": 1}
+
+
+def test_stop_that_is_interrupted_ends_the_tree_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, temporary_files: Path
+) -> None:
+    process, pids, _ = hanging()
+    real = keeping.KeptProcess._end_tree
+
+    def interrupted(kept: keeping.KeptProcess, seconds: float) -> Any:
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        return real(kept, seconds)
+
+    monkeypatch.setattr(keeping.KeptProcess, "_end_tree", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        process.stop()
+    wait_for(lambda: not process.alive, "the end of the process")
+    assert not any(map(lives, pids))
+    assert list(temporary_files.iterdir()) == []

@@ -101,3 +101,28 @@ def leave_a_process_behind(request: dict[str, Any], emit: Emit) -> int:
 
 def tell_package(request: dict[str, Any], emit: Emit) -> list[str]:
     return [str(Path(course_lib.__file__).resolve()), str(Path.cwd())]
+
+
+def clear_up_when_interrupted(request: dict[str, Any], emit: Emit) -> None:
+    emit({})
+    try:
+        time.sleep(600)
+    finally:
+        Path(request["path"]).write_text("cleared up", encoding="utf-8")
+
+
+def interrupt_itself(request: dict[str, Any], emit: Emit) -> None:
+    raise KeyboardInterrupt
+
+
+def run_out_of_memory(request: dict[str, Any], emit: Emit) -> None:
+    raise MemoryError
+
+
+class SpeechlessError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def raise_what_cannot_be_told(request: dict[str, Any], emit: Emit) -> None:
+    raise SpeechlessError

@@ -28,18 +28,16 @@ def slowest_operation(result: MetadataResult) -> str:
 
 def rates_view(result: MetadataResult) -> View:
     """Return the rates of all six operations with their ranges, and as a figure the time of each."""
-    milliseconds = {
-        rates.operation: tuple(1000 / rate for rate in rates.rates) for rates in result.operations
-    }
+    microseconds = {rates.operation: tuple(1e6 / rate for rate in rates.rates) for rates in result.operations}
     bars = [
         Bar(
             name,
             statistics.median(times),
             low=min(times),
             high=max(times),
-            shown=format_seconds(statistics.median(times) / 1000),
+            shown=format_seconds(statistics.median(times) / 1e6),
         )
-        for name, times in milliseconds.items()
+        for name, times in microseconds.items()
     ]
     slowest = slowest_operation(result)
     by_time = sorted(result.operations, key=lambda rates: rates.median)

@@ -142,7 +142,7 @@ def test_file_sizes_show_the_share_of_the_link_and_of_the_opens():
     )
     assert view.rows[0] == ("1 KB", "500 (500 to 500)", "500 KB/s", "0.02%", "100%")
     assert view.rows[1][3:] == ("50.00%", "50%")
-    assert "500 KB/s or 1.5 GB/s" in view.title and "link 3 GB/s" in view.source_note
+    assert "between 500 KB/s and 1.5 GB/s" in view.title and "link 3 GB/s" in view.source_note
 
 
 def test_only_changes_outside_the_noise_are_named():
