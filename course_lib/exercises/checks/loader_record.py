@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import Counter
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from course_lib.errors import CourseError
-from course_lib.exercises.answers import InvalidAnswerError
+from course_lib.exercises.checks.opened_record import OpenedRecord, open_record
 from course_lib.exercises.marking.trial import PropertyFailedError
 
 if TYPE_CHECKING:
@@ -21,22 +18,6 @@ _FEWEST_REPEATS = 3
 _FEWEST_BATCHES = 5
 
 
-@dataclass(frozen=True)
-class OpenedRecord:
-    """A record as it stands in its file now.
-
-    Attributes
-    ----------
-    record : Record
-        What it says.
-    digest : str
-        SHA-256 of the file.
-    """
-
-    record: Record
-    digest: str
-
-
 def opened(answer: object) -> OpenedRecord:
     """Read the record at a path.
 
@@ -45,18 +26,7 @@ def opened(answer: object) -> OpenedRecord:
     InvalidAnswerError
         When there is none to read.
     """
-    from course_lib.experiments import load_record
-
-    if not isinstance(answer, (str, Path)):
-        raise InvalidAnswerError(
-            f"The answer is the path that `record_loading` returned; this is a {type(answer).__name__}."
-        )
-    path = Path(answer).expanduser()
-    try:
-        record = load_record(path)
-        return OpenedRecord(record, hashlib.sha256(path.read_bytes()).hexdigest())
-    except (CourseError, OSError, ValueError) as error:
-        raise InvalidAnswerError(f"No record can be read there: {error}") from error
+    return open_record(answer, "record_loading(comparison)")
 
 
 def check(artefact: OpenedRecord) -> str:

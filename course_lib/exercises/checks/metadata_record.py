@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import statistics
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from course_lib.errors import CourseError
-from course_lib.exercises.answers import InvalidAnswerError
+from course_lib.exercises.checks.opened_record import OpenedRecord, open_record
 from course_lib.exercises.marking.trial import PropertyFailedError
 from course_lib.stores.metadata_result import OPERATIONS
 
@@ -22,34 +18,15 @@ _STATES = ("warm", "cold", "partly warm", "unknown")
 _FIGURES = ("median", "lowest", "highest", "total")
 
 
-@dataclass(frozen=True)
-class OpenedRecord:
-    """A record as it stands in its file now."""
-
-    record: Record
-    digest: str
-
-
 def opened(answer: object) -> OpenedRecord:
-    """Read the record whose file's path is handed in.
+    """Read the record at a path.
 
     Raises
     ------
     InvalidAnswerError
         When there is none to read.
     """
-    from course_lib.experiments import load_record
-
-    if not isinstance(answer, (str, Path)):
-        raise InvalidAnswerError(
-            "The answer is the path of a record, as `record_metadata(result)` returns it; this is a "
-            f"{type(answer).__name__}."
-        )
-    try:
-        path = Path(answer).expanduser()
-        return OpenedRecord(load_record(path), hashlib.sha256(path.read_bytes()).hexdigest())
-    except (CourseError, OSError, ValueError, RuntimeError) as error:
-        raise InvalidAnswerError(f"No record can be read there: {error}") from error
+    return open_record(answer, "record_metadata(result)")
 
 
 def check(artefact: OpenedRecord) -> str:
