@@ -170,11 +170,11 @@ def puzzle_sets(train: ArraySource, validation: ArraySource, folder: Path) -> di
     folder : Path
         A folder for the sets.
     """
-    own = train.take(np.arange(_PUZZLE_SAMPLES))
+    own = _some(train, _PUZZLE_SAMPLES)
     parts = {
         "amber": own,
-        "birch": _with_strays(own, validation.take(np.arange(_STRAYED))),
-        "cedar": validation.take(np.arange(_PUZZLE_SAMPLES)),
+        "birch": _with_strays(own, _some(validation, _STRAYED)),
+        "cedar": _some(validation, _PUZZLE_SAMPLES),
     }
     for name, source in parts.items():
         pack(source, folder / name, target_samples=_PUZZLE_SHARD)
@@ -183,7 +183,7 @@ def puzzle_sets(train: ArraySource, validation: ArraySource, folder: Path) -> di
 
 def puzzle_damage(train: ArraySource, folder: Path) -> Path:
     """Return a small shard set with one bit changed in one of its five shards."""
-    pack(train.take(np.arange(_PUZZLE_SAMPLES)), folder, target_samples=_PUZZLE_SHARD)
+    pack(_some(train, _PUZZLE_SAMPLES), folder, target_samples=_PUZZLE_SHARD)
     with ShardSet.open(folder) as shards:
         row = shards.index[_DAMAGED_PUZZLE_SHARD * _PUZZLE_SHARD + _PUZZLE_SHARD // 2]
         path = folder / shards.manifest.shards[int(row["shard"])].name
@@ -201,8 +201,8 @@ class ScanAgainstIndex:
     files, entries : int
         Files that were really made and looked up, and rows of the index.
     scan_seconds, index_seconds : tuple of float
-        For each repeat: listing the folder with a look-up of each file; checking the bytes of the index, opening
-        it through a memory map, and taking its first, middle and last row.
+        For each repeat: listing the folder with a look-up of each file; checking the bytes of the index,
+        opening it through a memory map, and taking its first, middle and last row.
     index_file_bytes : int
     """
 
@@ -240,7 +240,7 @@ def scan_against_index(
     store = FolderStore(small)
     for _ in range(repeats):
         began = time.perf_counter()
-        found = sum(1 for name in store.list() if store.stat(name))
+        found = len([store.stat(name) for name in store.list()])
         scans.append(time.perf_counter() - began)
         began = time.perf_counter()
         xxh3_file(path)
@@ -276,6 +276,11 @@ def strict_errors(copies: Mapping[str, Path]) -> dict[str, CourseError | None]:
         except CourseError as error:
             found[name] = error
     return found
+
+
+def _some(source: ArraySource, count: int) -> ArraySource:
+    """Return samples from all over a source, which is often sorted by class."""
+    return source.take(np.linspace(0, len(source) - 1, count).astype(np.int64))
 
 
 def _with_strays(own: ArraySource, strays: ArraySource) -> ArraySource:

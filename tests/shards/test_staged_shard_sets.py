@@ -41,9 +41,7 @@ def test_each_copy_has_its_one_damage_and_the_set_is_left_alone(packed: Path, tm
     assert kinds == {FLIPPED: {"damaged record"}, CUT: {"truncated shard"}, DELETED: {"missing shard"}}
 
 
-def test_strict_reading_names_the_damage_and_tolerant_reading_counts_it(
-    packed: Path, tmp_path: Path
-) -> None:
+def test_strict_reading_names_the_damage_and_tolerant_reading_counts_it(packed: Path, tmp_path: Path) -> None:
     copies = damaged_copies(packed, tmp_path / "copies")
     errors = strict_errors({"whole": packed, **copies})
     assert errors.pop("whole") is None
