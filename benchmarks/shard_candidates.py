@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -241,9 +242,13 @@ class TarFloor(Candidate):
                     look(file.read(self.shard_bytes))
                     yield numbers
 
+        looks = {"floor: whole tar": len, "floor: whole tar and xxh3": xxhash.xxh3_64_intdigest}
         return {
-            "floor: whole tar": {BATCHES: always(lambda: whole(len))},
-            "floor: whole tar and xxh3": {BATCHES: always(lambda: whole(xxhash.xxh3_64_intdigest))},
+            name: {
+                SEQUENTIAL: always(lambda look=look: chain.from_iterable(whole(look))),
+                BATCHES: always(lambda look=look: whole(look)),
+            }
+            for name, look in looks.items()
         }
 
 

@@ -96,7 +96,7 @@ class Mds(Candidate):
         return StreamingDataset(local=str(self.out), batch_size=batch, shuffle=shuffled)
 
     def readers(self) -> dict[str, dict[str, Part]]:
-        opened = self.opened(1)
+        opened = self.opened(BATCH)
 
         def at_random(order: list[int]) -> Callable[[], Iterable[Any]]:
             return lambda: map(opened.__getitem__, order)

@@ -217,7 +217,7 @@ def _side_by_side(before: NDArray[Any], after: NDArray[Any], words: str) -> str:
         for place, (data, label) in enumerate(zip(pictures, labels, strict=True))
     ]
     return (
-        f'<svg viewBox="0 0 {total} {tall}" width="{total}" role="img" style="max-width:100%" '
+        f'<svg viewBox="0 0 {total} {tall}" width="{total}" role="img" style="max-width:min(100%,{total}px)" '
         f'font-family="system-ui, sans-serif" aria-label="{escape(words)}">{"".join(parts)}</svg>'
     )
 
