@@ -97,7 +97,8 @@ class Candidate:
         return next(iter(next(iter(self.readers().values()))[SEQUENTIAL]([])()))
 
     def pair(self, record: Any) -> tuple[bytes, int]:
-        return bytes(record["payload"]), int(record["label"])
+        label = record.get("label")
+        return bytes(record["payload"]), MISSING if label is None else int(label)
 
     def records(self) -> Iterable[Any]:
         return next(iter(self.readers().values()))[SEQUENTIAL]([])()
@@ -107,7 +108,7 @@ class Candidate:
         return None
 
     def resumable(self, workers: int) -> Any:
-        """Return a shuffled loader with ``state_dict``, or None; its batches are lists of payloads."""
+        """Return a shuffled loader with ``state_dict``, or None; its batches have lists under "payload"."""
         return None
 
 

@@ -239,7 +239,7 @@ def resume_task(request: dict[str, Any], emit: Emit) -> dict[str, Any]:
 
 
 def payloads_in(batch: Any) -> list[bytes]:
-    return batch["payload"] if isinstance(batch, dict) else batch
+    return batch["payload"]
 
 
 def first_words(error: BaseException, folder: str = "") -> str:

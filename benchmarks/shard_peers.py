@@ -51,7 +51,9 @@ class WebDataset(Candidate):
         import webdataset
 
         ending = Path(self.samples[0].path).suffix[1:]
-        urls = [str(path) for path in sorted(self.out.glob("train-*.tar"))]
+        # As with the usual pattern train-{000000..000006}.tar, a missing shard is asked for all the same.
+        last = max(int(path.stem.rpartition("-")[2]) for path in self.out.glob("train-*.tar"))
+        urls = [str(self.out / f"train-{number:06d}.tar") for number in range(last + 1)]
         opened = webdataset.WebDataset(urls, shardshuffle=len(urls) if shuffled else False, empty_check=False)
         return (opened.shuffle(200) if shuffled else opened).to_tuple(ending, "cls")
 
@@ -280,8 +282,9 @@ class Lmdb(Candidate):
         return bytes(record[1]), int(label) if label else MISSING
 
 
-def payloads_of(candidate: Candidate, records: Sequence[Any]) -> list[bytes]:
-    return [candidate.pair(record)[0] for record in records]
+def payloads_of(candidate: Candidate, records: Sequence[Any]) -> dict[str, list[bytes]]:
+    # MDS counts the samples of a batch by the length of what stands in it.
+    return {"payload": [candidate.pair(record)[0] for record in records]}
 
 
 def stateful(samples: Any, candidate: Candidate, workers: int) -> Any:

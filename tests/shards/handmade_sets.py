@@ -27,7 +27,8 @@ def samples_of(count: int, seed: int = 1) -> list[Sample]:
     """Return samples of 1 to 1,500 random bytes, the classes in turn."""
     draw = np.random.default_rng(seed)
     return [
-        Sample(f"s-{at:04d}", draw.bytes(int(draw.integers(1, 1_500))), at % len(CLASSES)) for at in range(count)
+        Sample(f"s-{at:04d}", draw.bytes(int(draw.integers(1, 1_500))), at % len(CLASSES))
+        for at in range(count)
     ]
 
 
