@@ -135,7 +135,7 @@ def compare(
         other = overlapping[0]
         return Verdict(
             None,
-            f"No winner: the ranges of {first} ({_shown(best)}) and {other} ({_shown(summaries[other])}) "
+            f"No winner: the ranges of {first} ({_ranged(best)}) and {other} ({_ranged(summaries[other])}) "
             f"overlap, so their difference is within the noise ({unit}).",
         )
     ratio = best.median / summaries[second].median
@@ -191,7 +191,7 @@ def plateau(sweep: LoaderComparison) -> Plateau:
     return Plateau(
         knee,
         reason,
-        f"From {knee} workers on ({_shown(summaries[knee])} samples/s) more workers do not help outside "
+        f"From {knee} workers on ({_ranged(summaries[knee])} samples/s) more workers do not help outside "
         f"the noise; the likely reason is {_REASONS[reason]}: {evidence}.",
         control,
     )
@@ -225,28 +225,34 @@ def _likely_reason(sweep: LoaderComparison, beyond: Sequence[str]) -> tuple[Reas
         return (
             "waiting for the store",
             f"{slow}, and {used}",
-            "run the sweep with layout='memory': the same rate without the store would refute it",
+            "Run the sweep with layout='memory': the same rate without the store would refute it",
         )
     if max(own, of_all) >= _SHARE_OF_FULL_CORES:
         return (
             "cores full",
             used,
-            "run the sweep with transforms='bytes': a plateau at the same rate without decoding would "
+            "Run the sweep with transforms='bytes': a plateau at the same rate without decoding would "
             "refute it",
         )
     if started > steady:
         return (
             "start-up",
             f"the first batch took {started:.2f} s, all measured ones {steady:.2f} s; {used}",
-            "run the sweep with ten times the samples: a plateau at the same place would refute it",
+            "Run the sweep with ten times the samples: a plateau at the same place would refute it",
         )
     return (
         "unclear",
         used,
-        "run the sweep with layout='memory' and with transforms='bytes', and see which one changes the rate",
+        "Run the sweep with layout='memory' and with transforms='bytes', and see which one changes the rate",
     )
 
 
 def _shown(summary: Summary) -> str:
     digits = 0 if summary.median >= 100 else 3
     return f"{summary.median:,.{digits}f} ({summary.low:,.{digits}f} to {summary.high:,.{digits}f})"
+
+
+def _ranged(summary: Summary) -> str:
+    """Return the same for a place that stands in brackets already."""
+    digits = 0 if summary.median >= 100 else 3
+    return f"{summary.median:,.{digits}f}, range {summary.low:,.{digits}f} to {summary.high:,.{digits}f}"
