@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import subprocess
 import sys
@@ -59,6 +60,24 @@ def _request(case: str, workers: int) -> dict[str, Any]:
     return {**request, **({"cache": "cold"} if case == "cold" else {case: True} if case in _ODD else {})}
 
 
+_others: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def others() -> None:
+    """Note which processes earlier tests of this session still have: servers, Python's own trackers."""
+    _others.clear()
+    _others.update(one.pid for one in psutil.Process().children(recursive=True))
+
+
+def _processes() -> list[psutil.Process]:
+    """Return what this test started and what still runs of it."""
+    started = [one for one in psutil.Process().children(recursive=True) if one.pid not in _others]
+    with contextlib.suppress(psutil.NoSuchProcess):
+        return [one for one in started if one.status() != "zombie"]
+    return _processes()
+
+
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "temporary"
@@ -103,11 +122,10 @@ def _run_until(panel: LivePanel, windows: int) -> None:
 
 def _left_over(temporary: Path) -> tuple[list[Any], list[str], list[Path]]:
     """Return processes, threads and files of panels that are still there."""
-    processes = [one for one in psutil.Process().children(recursive=True) if one.status() != "zombie"]
     threads = [
         one.name for one in threading.enumerate() if re.match("course|watched|Thread-.*Timer", one.name)
     ]
-    return processes, threads, list(temporary.iterdir())
+    return _processes(), threads, list(temporary.iterdir())
 
 
 def _points(rates: list[float], **more: Any) -> list[LivePoint]:
@@ -166,11 +184,11 @@ def test_stop_before_the_first_window_leaves_nothing_either(panel: LivePanel, te
 
 def test_a_prepared_process_is_the_one_that_works(panel: LivePanel) -> None:
     panel.prepare()
-    (waiting,) = psutil.Process().children(recursive=True)
+    (waiting,) = _processes()
     panel.prepare()
     panel.start()
     _run_until(panel, 1)
-    (working,) = psutil.Process().children(recursive=True)
+    (working,) = _processes()
     assert working.pid == waiting.pid
 
 
