@@ -15,6 +15,7 @@ from course_lib.widgets.texts import text
 
 _FEW = 5
 _SHORT = 60
+_MOST_IN_A_PANEL = 3
 
 
 class Control(Protocol):
@@ -315,3 +316,20 @@ class ChoiceControl:
         if changed:
             for callback in self._callbacks:
                 callback()
+
+
+def need_few_controls(title: str, controls: Mapping[str, Control]) -> None:
+    """Refuse more controls than one panel may have.
+
+    Raises
+    ------
+    CourseError
+        For more than three.
+    """
+    if len(controls) > _MOST_IN_A_PANEL:
+        raise CourseError(
+            f"The panel {title!r} has too many controls",
+            expected=f"at most {_MOST_IN_A_PANEL}",
+            found=len(controls),
+            next_step="make two panels of it",
+        )

@@ -13,7 +13,7 @@ from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.watched import WatchedProcess
-from course_lib.widgets.controls import ChoiceControl, Control
+from course_lib.widgets.controls import ChoiceControl, Control, need_few_controls
 from course_lib.widgets.live_chart import LiveChart
 from course_lib.widgets.live_layout import live_widgets
 from course_lib.widgets.live_run import LiveRun
@@ -23,7 +23,6 @@ from course_lib.widgets.style import STYLE
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
 
-_MOST_CONTROLS = 3
 _DRAWING_SECONDS = 0.19
 _TABLE_SECONDS = 1.0
 _RESTING_SECONDS = 0.4
@@ -102,13 +101,7 @@ class LivePanel:
         imports: Sequence[str] = (),
         large: bool = False,
     ) -> None:
-        if len(controls) > _MOST_CONTROLS:
-            raise CourseError(
-                f"The panel {title!r} has too many controls",
-                expected=f"at most {_MOST_CONTROLS}",
-                found=len(controls),
-                next_step="make two panels of it",
-            )
+        need_few_controls(title, controls)
         self.title = title
         self.presets = dict(presets)
         self.preset = ChoiceControl(text("live.case"), {one.label: name for name, one in presets.items()})

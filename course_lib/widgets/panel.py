@@ -9,13 +9,12 @@ from html import escape
 from typing import Any
 
 from course_lib.errors import CourseError
-from course_lib.widgets.controls import Control
+from course_lib.widgets.controls import Control, need_few_controls
 from course_lib.widgets.static import show, widgets_missing
 from course_lib.widgets.style import STYLE, naming_script
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
 
-_MOST_CONTROLS = 3
 _GATHERING_SECONDS = 0.015
 
 
@@ -60,13 +59,7 @@ class Panel:
         *,
         manual: bool = False,
     ) -> None:
-        if len(controls) > _MOST_CONTROLS:
-            raise CourseError(
-                f"The panel {title!r} has too many controls",
-                expected=f"at most {_MOST_CONTROLS}",
-                found=len(controls),
-                next_step="make two panels of it",
-            )
+        need_few_controls(title, controls)
         self.title = title
         self.controls = dict(controls)
         self.manual = manual
