@@ -299,6 +299,25 @@ def format_seconds(s: float) -> str:
     return _scaled(s, ("ns", "us", "ms", "s", "min", "h"), "A duration")
 
 
+def format_both_readings(n: float, *, per_second: bool = False) -> str:
+    """Print a number of bytes, or a rate, with a decimal and with a binary prefix.
+
+    Raises
+    ------
+    CourseError
+        When ``n`` is negative or not finite.
+
+    Examples
+    --------
+    >>> format_both_readings(100e9), format_both_readings(2**30, per_second=True)
+    ('100 GB = 93.13 GiB', '1.074 GB/s = 1 GiB/s')
+    """
+    end = "/s" if per_second else ""
+    decimal = format_rate(n) if per_second else format_bytes(n)
+    binary = tuple(f"{prefix}B{end}" for prefix in ("", *_BINARY))
+    return f"{decimal} = {_scaled(n, binary, 'A number of bytes')}"
+
+
 def bandwidth(samples_per_second: float, bytes_per_sample: float) -> float:
     """Return the bytes per second that a sample rate asks for.
 

@@ -24,6 +24,7 @@ from course_lib.cli.measure import measure
 from course_lib.cli.notebook import notebook
 from course_lib.cli.notes import notes
 from course_lib.cli.pack import pack
+from course_lib.cli.plan import plan
 from course_lib.cli.progress import progress
 from course_lib.cli.records import records
 from course_lib.cli.run import run
@@ -75,7 +76,7 @@ def course() -> None:
 
 
 for command in (
-    *(doctor, lab, stage, run, data, split, leakage, custody, measure, pack, shards, records),
+    *(doctor, lab, stage, run, data, split, leakage, custody, measure, pack, shards, plan, records),
     *(progress, notebook, notes, test),
 ):
     course.add_command(command)

@@ -1,0 +1,276 @@
+"""MLPerf Storage (rules v2.0): utilisation, smallest data set, rates, a DLIO configuration."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from course_lib.errors import CourseError
+from course_lib.loading.utilisation import H100_WORKLOADS, rules_compute_seconds
+from course_lib.planning.core import (
+    Number,
+    Plan,
+    binding_of,
+    broadcasting,
+    count,
+    highest_of,
+    positive,
+    ratio,
+    rounded_up,
+)
+
+_STEPS = 500
+_TIMES_MEMORY = 5
+_SOURCE = (
+    "MLPerf Storage rules v2.0: samples = max(500 steps x batch x accelerators, "
+    "5 x hosts x memory / bytes per sample)"
+)
+
+_FILES = {"unet3d": ("npz", 1), "resnet50": ("tfrecord", 1251), "cosmoflow": ("tfrecord", 1)}
+
+
+@dataclass(frozen=True)
+class BenchmarkPlan(Plan):
+    """A storage benchmark's data set and the rate that it asks for.
+
+    Attributes
+    ----------
+    smallest_samples : float or ndarray
+        Fewest samples that the rules allow, rounded up to whole ones.
+    by_steps_samples, by_memory_samples : float or ndarray
+        What either rule asks for by itself.
+    smallest_bytes : float or ndarray
+        The bytes of that many samples.
+    bytes_per_second_per_accelerator, bytes_per_second : float or ndarray
+        Reading at 100% accelerator utilisation, of one and of all.
+    needed_bytes_per_second : float or ndarray
+        Reading of all at the utilisation that just passes.
+    """
+
+    workload: str
+    accelerators: Number
+    hosts: Number
+    host_memory_bytes: Number
+    bytes_per_sample: Number
+    batch_size: Number
+    step_seconds: Number
+    needed_ratio: Number
+    by_steps_samples: Number
+    by_memory_samples: Number
+    smallest_samples: Number
+    smallest_bytes: Number
+    bytes_per_second_per_accelerator: Number
+    bytes_per_second: Number
+    needed_bytes_per_second: Number
+
+
+@broadcasting
+def benchmark_plan(
+    *,
+    workload: str,
+    accelerators: Any,
+    host_memory_bytes: Any,
+    hosts: Any = 1,
+) -> BenchmarkPlan:
+    """Plan a run of a published training workload with H100 step times.
+
+    Parameters
+    ----------
+    workload : {"unet3d", "resnet50", "cosmoflow"}
+        Its bytes per sample, batch size, step time and needed utilisation are the published ones.
+    accelerators, hosts : float or ndarray
+        Emulated accelerators in all, and hosts that run them.
+    host_memory_bytes : float or ndarray
+        B of memory of each host; the data set has to be five times as large, so that no cache holds it.
+
+    Returns
+    -------
+    BenchmarkPlan
+        ``binding`` names the rule that sets the data set: "500 steps" or "5 x memory".
+
+    Raises
+    ------
+    CourseError
+        For an unknown workload, and for inputs out of range.
+
+    Examples
+    --------
+    >>> benchmark_plan(workload="cosmoflow", accelerators=8, host_memory_bytes=256 * 2**30).smallest_samples
+    485910.0
+    """
+    if workload not in H100_WORKLOADS:
+        raise CourseError(
+            "This workload is not known", expected=" or ".join(H100_WORKLOADS), found=repr(workload)
+        )
+    published = H100_WORKLOADS[workload]
+    devices = count("The number of accelerators", accelerators)
+    machines = count("The number of hosts", hosts)
+    memory = positive("The memory of a host", host_memory_bytes)
+    by_steps = _STEPS * published.batch_size * devices
+    by_memory = rounded_up(_TIMES_MEMORY * machines * memory / published.bytes_per_sample)
+    # The rule that asks for more binds: the lower one with its sign turned.
+    binding, _ = binding_of(("500 steps", "5 x memory"), (-by_steps, -by_memory))
+    samples = highest_of(by_steps, by_memory)
+    each = published.bytes_per_second
+    return BenchmarkPlan(
+        binding=binding,
+        assumptions=(
+            "The step times are those that the benchmark states for an H100; nothing is computed.",
+            "MB/s are payload at 100% accelerator utilisation (AU).",
+            "AU by the rules' formula; the tool sums measured compute time instead.",
+        ),
+        source=_SOURCE,
+        workload=workload,
+        accelerators=devices,
+        hosts=machines,
+        host_memory_bytes=memory,
+        bytes_per_sample=float(published.bytes_per_sample),
+        batch_size=float(published.batch_size),
+        step_seconds=published.compute_seconds_per_step,
+        needed_ratio=published.needed_ratio,
+        by_steps_samples=by_steps,
+        by_memory_samples=by_memory,
+        smallest_samples=samples,
+        smallest_bytes=samples * published.bytes_per_sample,
+        bytes_per_second_per_accelerator=each,
+        bytes_per_second=each * devices,
+        needed_bytes_per_second=each * devices * published.needed_ratio,
+    )
+
+
+def rules_utilisation(
+    *,
+    records_per_file: int,
+    files: int,
+    accelerators: int,
+    batch_size: int,
+    step_seconds: float,
+    running_seconds: float,
+    epochs: int = 1,
+) -> float:
+    """Return accelerator utilisation by the rules' formula, as a ratio.
+
+    Stated compute time over the running time, the first step's input left out of ``running_seconds``.
+
+    Raises
+    ------
+    CourseError
+        For inputs out of range, and where the run was shorter than its own compute time.
+
+    Examples
+    --------
+    >>> rules_utilisation(records_per_file=1, files=3500, accelerators=1, batch_size=7, step_seconds=0.323,
+    ...                   running_seconds=170.0)
+    0.95
+    """
+    whole = {
+        "records_per_file": count("The records per file", records_per_file),
+        "files": count("The number of files", files),
+        "accelerators": count("The number of accelerators", accelerators),
+        "batch_size": count("The batch size", batch_size),
+        "epochs": count("The number of epochs", epochs),
+    }
+    running = positive("The running time", running_seconds)
+    computing = rules_compute_seconds(
+        **whole,  # type: ignore[arg-type]
+        compute_seconds_per_step=float(positive("The time of a step", step_seconds)),
+    )
+    if computing > float(running) * (1 + 1e-9):
+        raise CourseError(
+            "The run was shorter than its compute time",
+            expected=f"{computing:g} s or more",
+            found=f"{float(running):g} s",
+            next_step="count the same epochs and accelerators in both",
+        )
+    return float(computing / running)
+
+
+def total_rate(*, amounts: Sequence[float], seconds: Sequence[float]) -> float:
+    """Return the rate over several runs: total work over total time, never the mean of rates.
+
+    Raises
+    ------
+    CourseError
+        For no runs, and for unequally many amounts and times.
+
+    Examples
+    --------
+    >>> total_rate(amounts=[1e9, 1e9], seconds=[1, 9]) / 1e9
+    0.2
+    """
+    work, time = np.atleast_1d(np.asarray(amounts)), np.atleast_1d(np.asarray(seconds))
+    if work.shape != time.shape or not work.size:
+        raise CourseError(
+            "Every run needs its amount and its time",
+            expected="as many amounts as times, one or more",
+            found=f"{work.size} and {time.size}",
+        )
+    checked = positive("The work of a run", work), positive("The time of a run", time)
+    return float(np.sum(checked[0]) / np.sum(checked[1]))
+
+
+def dlio_configuration(plan: BenchmarkPlan, *, data_folder: str, epochs: int = 5) -> dict[str, Any]:
+    """Return a configuration in the manner of DLIO's workload files, for one plan.
+
+    Parameters
+    ----------
+    plan : BenchmarkPlan
+        Of plain numbers, no arrays.
+    data_folder : str
+        Where the benchmark generates and reads its files.
+    epochs : int
+        Passes over the data.
+
+    Returns
+    -------
+    dict
+        Nested plain values, to be written as YAML.
+
+    Raises
+    ------
+    CourseError
+        For a plan over arrays.
+    """
+    if not isinstance(plan.smallest_samples, float):
+        raise CourseError("A configuration is written from one plan", found="a plan over arrays")
+    kind, in_a_file = _FILES[plan.workload]
+    passes_over = int(count("The number of epochs", epochs))
+    return {
+        "model": {"name": plan.workload, "type": "cnn"},
+        "framework": "pytorch" if kind == "npz" else "tensorflow",
+        "workflow": {"generate_data": False, "train": True, "checkpoint": False},
+        "dataset": {
+            "data_folder": data_folder,
+            "format": kind,
+            "num_files_train": math.ceil(plan.smallest_samples / in_a_file),
+            "num_samples_per_file": in_a_file,
+            "record_length_bytes": int(float(plan.bytes_per_sample)),
+        },
+        "reader": {
+            "data_loader": "pytorch" if kind == "npz" else "tensorflow",
+            "batch_size": int(float(plan.batch_size)),
+            "file_shuffle": "seed",
+            "sample_shuffle": "seed",
+        },
+        "train": {"epochs": passes_over, "computation_time": plan.step_seconds},
+        "metric": {"au": plan.needed_ratio},
+    }
+
+
+def passes(utilisation: Any, *, workload: str) -> Any:
+    """Tell whether an accelerator utilisation (a ratio) reaches what the workload needs.
+
+    Examples
+    --------
+    >>> passes(0.89, workload="unet3d"), passes(0.71, workload="cosmoflow")
+    (False, True)
+    """
+    if workload not in H100_WORKLOADS:
+        raise CourseError(
+            "This workload is not known", expected=" or ".join(H100_WORKLOADS), found=repr(workload)
+        )
+    return ratio("The accelerator utilisation", utilisation) >= H100_WORKLOADS[workload].needed_ratio

@@ -1,0 +1,281 @@
+"""`course plan`, in this process: the workbook's planning figures, and what people type wrongly."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from course_lib.cli.main import course
+from course_lib.errors import CourseError
+
+NBSP = "\u00a0"
+
+ONE_CONSUMER = (
+    "bandwidth",
+    "--batches-per-second",
+    "4",
+    "--batch-size",
+    "128",
+    "--bytes-per-sample",
+    "100 KB",
+)
+STATIC = (
+    *("capacity", "--raw", "200 GB", "--processed", "300 GB", "--cache", "100 GB"),
+    *("--checkpoint", "8 GB", "--checkpoints-kept", "3"),
+)
+SAVES = ("checkpoint", "--bytes", "8 GB", "--interval", "10 min")
+CASE = (
+    *("layout", "--start-before", "18 min", "--start-after", "2 min", "--rate-before", "260"),
+    *("--rate-after", "1,450 samples/s", "--synthetic", "1800", "--bytes-per-sample", "40 KB"),
+)
+SHARDS = ("metadata", "--files", "1,000,000", "--operation-time", "2 ms", "--bytes-per-sample", "40 KB")
+GETS = ("objects", "--round-trip", "20 ms", "--object", "10 KB")
+COST = ("cost", "--stored", "1 TB", "--cycle", "720 h", "--price-gb-month", "0.02")
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(course, ("plan", *arguments))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def planned(*arguments: str) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads(run(*arguments, "--json"))
+    return content
+
+
+def refusal(*arguments: str) -> str:
+    with pytest.raises(CourseError) as caught:
+        run(*arguments)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "figures"),
+    [
+        (ONE_CONSUMER, {"bytes_per_second": 51.2e6, "samples_per_second": 512}),
+        ((*ONE_CONSUMER[:-1], "50 KB"), {"bytes_per_second": 25.6e6}),
+        ((*ONE_CONSUMER, "--consumers", "4"), {"bytes_per_second": 204.8e6}),
+        (
+            (*ONE_CONSUMER, "--consumers", "4", "--hit-rate", "75%"),
+            {"remote_bytes_per_second": 51.2e6, "cold_bytes_per_second": 204.8e6},
+        ),
+        (SHARDS, {"serial_operations_per_second": 500, "shards": 157, "payload_bytes": 40e9}),
+        (GETS, {"serial_requests_per_second": 50, "serial_bytes_per_second": 0.5e6}),
+        (STATIC, {"static_bytes": 624e9, "peak_bytes": 632e9, "local_bytes": 100e9}),
+        (
+            (*STATIC, "--jobs", "4"),
+            {"static_bytes": 924e9, "peak_bytes": 932e9, "local_bytes": 400e9},
+        ),
+        ((*STATIC, "--jobs", "4", "--shared-cache"), {"static_bytes": 624e9, "peak_bytes": 632e9}),
+        (
+            (*SAVES, "--save-time", "20 s"),
+            {"average_bytes_per_second": 8e9 / 600, "burst_bytes_per_second": 400e6},
+        ),
+        ((*SAVES, "--save-time", "2 min"), {"worst_loss_seconds": 12 * 60}),
+        ((*SAVES, "--save-time", "2 min", "--failed-saves", "1"), {"worst_loss_seconds": 22 * 60}),
+        (CASE, {"start_gain": 9, "rate_gain": 1450 / 260, "before_bytes_per_second": 10.4e6}),
+        ((*COST, "--requests", "5000", "--price-thousand-requests", "0.4"), {"total_cost": 22}),
+    ],
+)
+def test_figures_of_planning(arguments: tuple[str, ...], figures: dict[str, float]) -> None:
+    results = planned(*arguments)["results"]
+    assert {name: results[name] for name in figures} == pytest.approx(figures)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ((*ONE_CONSUMER, "--consumers", "4"), "204.8 MB/s"),
+        ((*SAVES, "--save-time", "20 s"), "13.33 MB/s"),
+        (CASE, "80.56%"),
+        (STATIC, "624 GB"),
+    ],
+)
+def test_people_read_the_figures_with_units_origin_and_what_they_rest_on(
+    arguments: tuple[str, ...], shown: str
+) -> None:
+    output = run(*arguments)
+    assert shown in output
+    for part in (
+        "Origin",
+        "given",
+        "nothing is measured",
+        "Binding constraint: ",
+        "Assumptions:",
+        "Source of",
+    ):
+        assert part in output
+
+
+@pytest.mark.parametrize(
+    ("parameters", "total", "readings"),
+    [
+        ("8,030,261,248", 8_030_261_248 * 14, "112.4 GB = 104.7 GiB"),
+        ("69882617856", 978.4e9, "978.4 GB"),
+        ("405853388800", 5682e9, "5.682 TB"),
+    ],
+)
+def test_bytes_of_a_checkpoint_follow_from_parameters(parameters: str, total: float, readings: str) -> None:
+    arguments = ("checkpoint", "--parameters", parameters, "--interval", "1 h", "--save-time", "60 s")
+    assert planned(*arguments)["inputs"]["bytes"] == pytest.approx(total, rel=1e-3)
+    assert readings in run(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("save", "between", "intervals"),
+    [
+        ("120 s", "492,750 s", ("10,874.7 s", "10,794.9 s", "10,794.9 s")),
+        ("60 s", "11135 s", ("1,155.9 s", "1,116.3 s", "1,116.3 s")),
+        ("10 min", "30 min", ("1,469.7 s", "1,096.9 s", "1,100.0 s")),
+        ("1 h", "0.5 h", ("3,600.0 s", "1,800.0 s", "1,705.6 s")),
+    ],
+)
+def test_best_interval_by_young_by_daly_and_exactly(
+    save: str, between: str, intervals: tuple[str, str, str]
+) -> None:
+    content = planned("checkpoint", "--bytes", "8 GB", "--save-time", save, "--between-failures", between)
+    young, daly, exact = intervals
+    assert f"{young} by Young (1974), {daly} by Daly (2006), {exact} exactly" in content["notes"][0]
+    computing = content["inputs"]["interval_seconds"] - content["inputs"]["save_seconds"]
+    assert computing == pytest.approx(float(exact.replace(",", "").removesuffix(" s")), abs=0.05)
+
+
+def test_interval_follows_from_a_bearable_loss() -> None:
+    content = planned("checkpoint", "--bytes", "8 GB", "--save-time", "2 min", "--bearable-loss", "22 min")
+    assert content["inputs"]["interval_seconds"] == 1200
+    assert content["results"]["worst_loss_seconds"] == 22 * 60
+
+
+@pytest.mark.parametrize(
+    ("workload", "accelerators", "memory", "samples", "rate", "binding"),
+    [
+        ("unet3d", "1", "16 GiB", 3500, 3177, "500 steps"),
+        ("unet3d", "8", "256 GiB", 28_000, 3177, "500 steps"),
+        ("cosmoflow", "8", "256 GiB", 485_910, 808, "5 x memory"),
+        ("resnet50", "1", "1 GiB", 200_000, 205, "500 steps"),
+    ],
+)
+def test_smallest_data_set_and_rate_of_a_benchmark(
+    workload: str, accelerators: str, memory: str, samples: int, rate: int, binding: str
+) -> None:
+    content = planned(
+        *("mlperf", "--workload", workload, "--accelerators", accelerators, "--host-memory", memory)
+    )
+    assert content["results"]["smallest_samples"] == samples
+    assert round(content["results"]["bytes_per_second_per_accelerator"] / 1e6) == rate
+    assert content["binding"] == binding
+
+
+def test_figures_of_the_rules_are_marked_as_published() -> None:
+    output = run("mlperf", "--workload", "cosmoflow", "--accelerators", "8", "--host-memory", "256 GiB")
+    lines = {" ".join(line.split()) for line in output.splitlines()}
+    assert {"needed utilisation 70% published", "rate per accelerator 808.1 MB/s"} <= lines
+
+
+@pytest.mark.parametrize("typed", [f"100{NBSP}KB", "0.1 MB", "100,000 B", f"100{NBSP}000 B", "100 kilobytes"])
+def test_pasted_quantities_are_read(typed: str) -> None:
+    assert planned(*ONE_CONSUMER[:-1], typed)["inputs"]["bytes_per_sample"] == 100e3
+
+
+@pytest.mark.parametrize("typed", ["0.75", "75%", f"75{NBSP}%"])
+def test_a_share_is_a_ratio_or_has_a_percent_sign(typed: str) -> None:
+    assert planned(*ONE_CONSUMER, "--hit-rate", typed)["inputs"]["hit_rate"] == 0.75
+
+
+def test_both_readings_of_a_typed_size_are_shown() -> None:
+    output = run("capacity", "--raw", "100 GB", "--processed", "1.5 GiB", "--manifests", "10 KB")
+    assert "Size as typed: 100 GB = 93.13 GiB" in output
+    assert "Size as typed: 1.5 GiB = 1.611 GB" in output
+    assert "Size as typed: 10 KB" not in output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("capacity", "--raw", "100"), ("--raw has no unit", "100 GB is 93.13 GiB", "100 GiB is 107.4 GB")),
+        (("capacity", "--raw", "2 min"), ("--raw is not of the right kind", "2 min", "a size with its unit")),
+        (("capacity", "--raw", "100 MB/s"), ("a size with its unit", "100 MB/s")),
+        (("capacity", "--raw", "0,5 GB"), ("--raw", "decimal mark as a point")),
+        (("capacity", "--raw", "10 Gb"), ("bits or bytes",)),
+        (("capacity", "--raw", "nan GB"), ("--raw", "No number")),
+        (("capacity", "--raw", "-5 GB"), ("--raw", "cannot be negative")),
+        (("capacity", "--raw", "0 GB"), ("Nothing in this plan takes any space",)),
+        ((*ONE_CONSUMER[:-1], "0 KB"), ("bytes per sample", "above 0")),
+        ((*ONE_CONSUMER, "--consumers", "1e40"), ("consumers", "absurdly large")),
+        ((*ONE_CONSUMER, "--consumers", "2.5"), ("consumers", "whole number")),
+        ((*ONE_CONSUMER, "--hit-rate", "75"), ("percentage", "write 0.75 for 75%")),
+        ((*ONE_CONSUMER, "--hit-rate", "150%"), ("more than all", "150%")),
+        ((*ONE_CONSUMER, "--hit-rate", "0.5 GB"), ("a ratio, such as 0.75 or 75%",)),
+        ((*ONE_CONSUMER, "--available", "100 MB"), ("a rate with its unit",)),
+        ((*ONE_CONSUMER, "--consumers", "4 GB"), ("a number, such as",)),
+        ((*SAVES, "--save-time", "20 min"), ("interval is shorter than the save",)),
+        ((*SAVES, "--save-time", "20"), ("--save-time has no unit",)),
+        (SAVES, ("time of a save is missing",)),
+        (
+            ("checkpoint", "--bytes", "8 GB", "--save-time", "20 s"),
+            ("interval is missing", "--bearable-loss"),
+        ),
+        ((*SAVES, "--parameters", "8e9", "--save-time", "20 s"), ("given twice",)),
+        ((*SHARDS, "--shard", "1 TB"), ("shard would be larger than the data",)),
+        ((*GETS, "--range", "1 MB"), ("range is larger than the object",)),
+        ((*COST, "--devices", "2", "--waiting", "1 h"), ("price per device and hour is missing",)),
+        (("mlperf", "--workload", "bert", "--accelerators", "1", "--host-memory", "1 GiB"), ("unet3d",)),
+    ],
+)
+def test_bad_input_is_refused_in_one_sentence(arguments: tuple[str, ...], parts: tuple[str, ...]) -> None:
+    sentence = refusal(*arguments)
+    for part in parts:
+        assert part in sentence
+    assert "\n" not in sentence
+
+
+def test_a_plan_is_saved_shown_and_put_on_one_page(tmp_path: Path) -> None:
+    first, second = tmp_path / "band width.json", tmp_path / "capacity.json"
+    assert f"Saved: {first}" in run(*ONE_CONSUMER, "--save", str(first))
+    run(*STATIC, "--save", str(second), "--page", str(tmp_path / "one.md"))
+    assert "632 GB" in (tmp_path / "one.md").read_text(encoding="utf-8")
+
+    page = tmp_path / "proposal.md"
+    shown = run("show", str(first), str(second), "--page", str(page), "--title", "Two | plans")
+    assert "51.2 MB/s" in shown
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# Two \\| plans\n")
+    assert text.index("## Read bandwidth") < text.index("## Capacity over the life cycle")
+    both = json.loads(run("show", str(first), str(second), "--json"))
+    assert [one["kind"] for one in both["plans"]] == ["bandwidth", "capacity"]
+    assert both["plans"][0] == json.loads(first.read_text(encoding="utf-8"))
+
+
+def test_page_of_a_checkpoint_says_where_its_interval_comes_from(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    run(
+        *("checkpoint", "--parameters", "8030261248", "--save-time", "60 s", "--between-failures", "11135 s"),
+        *("--page", str(page)),
+    )
+    assert "1,155.9 s by Young (1974)" in page.read_text(encoding="utf-8")
+
+
+def test_no_file_is_lost(tmp_path: Path) -> None:
+    notes = tmp_path / "notes.md"
+    notes.write_text("mine", encoding="utf-8")
+    new = tmp_path / "new.json"
+    assert "is there already" in refusal(*ONE_CONSUMER, "--save", str(notes))
+    assert "is there already" in refusal(*ONE_CONSUMER, "--save", str(new), "--page", str(notes))
+    assert "the same file" in refusal(*ONE_CONSUMER, "--save", str(new), "--page", str(new))
+    assert notes.read_text(encoding="utf-8") == "mine"
+    assert not new.exists()
+
+
+def test_the_command_line_starts_without_the_calculators() -> None:
+    check = "import sys, course_lib.cli.main; print({'numpy', 'course_lib.planning'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, encoding="utf-8")
+    assert done.stdout.strip() == "set()", done.stderr

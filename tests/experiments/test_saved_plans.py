@@ -1,0 +1,203 @@
+"""Saved plans come back as they were, damage is named, and their page holds what a proposal needs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from course_lib.errors import CourseError
+from course_lib.experiments.plan_kinds import KINDS, described, planned
+from course_lib.experiments.plan_words import binding_sentences
+from course_lib.experiments.plans import load_plan, plan_page, save_plan
+from course_lib.planning import Plan
+
+INPUTS: dict[str, dict[str, Any]] = {
+    "bandwidth": {"batches_per_second": 4, "batch_size": 128, "bytes_per_sample": 100e3, "hit_rate": 1 / 3},
+    "cache": {
+        **{"data_bytes": 100e9, "cache_bytes": 75e9, "remote_bytes_per_second": 1e9},
+        **{"local_bytes_per_second": 2e9, "shared": True},
+    },
+    "capacity": {
+        "raw_bytes": 200e9,
+        "cache_bytes": 100e9,
+        "jobs": 4,
+        "checkpoint_bytes": 8e9,
+        "disk_bytes": 1e9,
+    },
+    "metadata": {"files": 1e6, "seconds_per_operation": 0.002},
+    "layout": {
+        **{"start_seconds_before": 1080, "start_seconds_after": 120, "samples_per_second_before": 260},
+        **{"samples_per_second_after": 1450, "synthetic_samples_per_second": 1800, "bytes_per_sample": 40e3},
+    },
+    "objects": {"round_trip_seconds": 0.02, "object_bytes": 8e6, "range_bytes": 1e6, "concurrency": 8},
+    "checkpoint": {"bytes": 8e9, "interval_seconds": 600, "save_seconds": 20},
+    "cost": {"prices": {"per_gb_month": 0.02}, "stored_bytes": 1e12, "cycle_seconds": 86400},
+    "mlperf": {"workload": "unet3d", "accelerators": 8, "host_memory_bytes": 256 * 2**30},
+}
+
+
+def made(kind: str, **more: Any) -> Plan:
+    return planned(KINDS[kind], {**INPUTS[kind], **more})
+
+
+def test_every_kind_is_tried_here() -> None:
+    assert set(INPUTS) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_a_plan_comes_back_as_it_was_saved(kind: str, tmp_path: Path) -> None:
+    plan = made(kind)
+    path = save_plan(plan, tmp_path / "Übung 1" / f"{kind}.json")
+    assert load_plan(path) == plan
+    saved = json.loads(path.read_text(encoding="utf-8"))
+    assert saved["kind"] == kind and saved["binding"] and saved["assumptions"] and saved["source"]
+
+
+def test_a_plan_over_arrays_comes_back_too(tmp_path: Path) -> None:
+    plan = made("bandwidth", batches_per_second=np.array([1.0, 4.0]), available_bytes_per_second=20e6)
+    loaded = load_plan(save_plan(plan, tmp_path / "plan.json"))
+    assert described(loaded) == described(plan)
+    assert [sentence.partition(":")[0] for sentence in binding_sentences(loaded)] == [
+        "bandwidth",
+        "consumers",
+    ]
+
+
+def test_another_file_is_replaced_only_on_request(tmp_path: Path) -> None:
+    path = save_plan(made("bandwidth"), tmp_path / "plan.json")
+    with pytest.raises(CourseError, match="is there already; choose another name"):
+        save_plan(made("capacity"), path)
+    assert load_plan(path) == made("bandwidth")
+    save_plan(made("capacity"), path, replace=True)
+    assert load_plan(path) == made("capacity")
+
+
+def edited(content: dict[str, Any], part: str, name: str, value: Any) -> dict[str, Any]:
+    return {**content, part: {**content[part], name: value}}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            lambda content: edited(content, "results", "bytes_per_second", 1.0),
+            "bytes_per_second 1.0 for 51200000.0",
+        ),
+        (
+            lambda content: edited(content, "inputs", "consumers", 2),
+            "does not hold together.*samples_per_second",
+        ),
+        (lambda content: edited(content, "inputs", "consumers", None), "consumers null for 1.0"),
+        (lambda content: edited(content, "inputs", "colour", 2), "damaged.*colour as well"),
+        (lambda content: edited(content, "inputs", "batch_size", None), "damaged.*no batch_size"),
+        (lambda content: edited(content, "inputs", "batch_size", "128"), "damaged.*is no number"),
+        (lambda content: edited(content, "inputs", "batch_size", [[1], [2, 3]]), "damaged.*is no number"),
+        (lambda content: edited(content, "inputs", "representation", 3), "damaged.*a text"),
+        (lambda content: edited(content, "inputs", "hit_rate", 75), "damaged.*percentage"),
+        (lambda content: edited(content, "results", "more", 1), "more as well"),
+        (lambda content: edited(content, "results", "bytes_per_second", 10**400), "does not hold together"),
+        (lambda content: {**content, "results": {}}, "no samples_per_second"),
+        (lambda content: {**content, "binding": "bandwidth"}, "does not hold together.*binding"),
+        (lambda content: {**content, "schema_version": 2}, "expected schema_version 1, found 2"),
+        (lambda content: {**content, "schema_version": True}, "expected schema_version 1, found true"),
+        (lambda content: {"inputs": content["inputs"]}, "schema_version 1, found none"),
+        (lambda content: {**content, "kind": "weather"}, 'no kind of plan.*"weather"'),
+        (lambda content: {**content, "kind": ["bandwidth"]}, "no kind of plan"),
+        (lambda content: {**content, "inputs": [1]}, "no inputs"),
+        (lambda content: [content], "damaged or no saved plan.*found list"),
+    ],
+)
+def test_what_was_changed_is_named(change: Any, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(change(described(made("bandwidth")))), encoding="utf-8")
+    with pytest.raises(CourseError, match=sentence):
+        load_plan(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (b"", "damaged or no saved plan"),
+        (b"# my notes", "damaged or no saved plan"),
+        (b"\xff\xfe{", "no UTF-8"),
+        (b'{"schema_version": NaN}', "numbers or nested lists"),
+        (b"[" * 200_000, "numbers or nested lists"),
+        (b'{"schema_version": ' + b"9" * 5000 + b"}", "numbers or nested lists|expected schema_version"),
+    ],
+)
+def test_what_is_no_saved_plan_is_said(content: bytes, sentence: str, tmp_path: Path) -> None:
+    path = tmp_path / "plan.json"
+    path.write_bytes(content)
+    with pytest.raises(CourseError, match=sentence):
+        load_plan(path)
+
+
+@pytest.mark.parametrize("cut", [1, 40, -3])
+def test_a_cut_file_is_damaged(cut: int, tmp_path: Path) -> None:
+    path = save_plan(made("capacity"), tmp_path / "plan.json")
+    path.write_bytes(path.read_bytes()[:cut])
+    with pytest.raises(CourseError, match="damaged or no saved plan"):
+        load_plan(path)
+
+
+def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.json", tmp_path):
+        with pytest.raises(CourseError, match="is not readable"):
+            load_plan(path)
+
+
+def test_prices_of_another_name_are_refused() -> None:
+    with pytest.raises(CourseError, match="prices are not known"):
+        made("cost", prices={"per_tb": 1})
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_page_holds_inputs_results_constraint_assumptions_limits_and_source(kind: str) -> None:
+    plan = made(kind)
+    page = plan_page(plan, title="For the board")
+    headings = [line for line in page.splitlines() if line.startswith("#")]
+    assert headings == [
+        *("# For the board", "## In short", f"## {KINDS[kind].title}", "### Inputs", "### Results"),
+        *("### Which constraint binds", "### Assumptions", "### What this estimate does not say"),
+        "### Source of the formula",
+    ]
+    phrase = str(plan.binding)
+    assert f"**{phrase[:1].upper()}{phrase[1:]}**: " in page
+    for sentence in plan.assumptions:
+        assert page.count(f"- {sentence}") == 1
+    assert "nothing on this page was measured" in page
+
+
+def test_page_says_what_was_given_and_shows_sizes_in_both_readings() -> None:
+    rows = {
+        cells[1]: cells[2:4]
+        for line in plan_page(made("capacity", reserve_ratio=0.2)).splitlines()
+        if len(cells := [cell.strip() for cell in line.split("|")]) > 3
+    }
+    assert rows["raw data"] == ["200 GB = 186.3 GiB", "given"]
+    assert rows["reserve"] == ["20%", "given"]
+    assert rows["failed attempts"] == ["0", "default"]
+    assert rows["peak"][0] == "608 GB = 566.2 GiB"
+
+
+def test_page_shows_prices_and_the_stages_of_capacity() -> None:
+    assert "| price of 1 GB stored for a month |" in plan_page(made("cost"))
+    page = plan_page([made("capacity"), made("cost")])
+    assert page.index("| save ") < page.index("## Cost of one experiment cycle")
+
+
+def test_texts_of_others_do_not_break_the_page() -> None:
+    page = plan_page(made("bandwidth", representation="JPEG | <b>raw</b>\n# no heading"))
+    row = next(line for line in page.splitlines() if line.startswith("| representation"))
+    assert "JPEG \\| \\<b>raw\\</b> # no heading" in row
+
+
+def test_a_page_needs_a_plan() -> None:
+    with pytest.raises(CourseError, match="There is no plan"):
+        plan_page([])
+    with pytest.raises(CourseError, match="no plan that can be saved"):
+        plan_page([Plan("", (), "")])
