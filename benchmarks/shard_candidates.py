@@ -119,15 +119,15 @@ class Ours(Candidate):
         from course_lib.shards import pack
         from course_lib.shards.payloads import FileSource, SetFacts, as_bytes
 
-        root = Path(samples[0].path).parent.parent
+        root = str(Path(samples[0].path).parent.parent)
         classes = tuple(f"class {label}" for label in range(1 + max(sample.label for sample in samples)))
         facts = SetFacts("benchmark", "train", classes, Path(samples[0].path).suffix[1:], id_kind="file name")
         source = FileSource(
             facts,
             as_bytes([sample.id for sample in samples]),
             np.array([sample.label for sample in samples], dtype=np.int32),
-            str(root),
-            as_bytes([Path(sample.path).relative_to(root).as_posix() for sample in samples]),
+            root,
+            as_bytes([sample.path[len(root) + 1 :] for sample in samples]),
         )
         pack(source, self.out, target_bytes=self.shard_bytes)
 
@@ -144,16 +144,25 @@ class Ours(Candidate):
         def kept() -> Any:
             return again
 
-        return {
+        times = (("first pass", afresh), ("later passes", kept))
+        parts = {
             f"ours{kind}, {when}": self._parts(opened, copy)
             for kind, copy in (("", True), (" views", False))
-            for when, opened in (("first pass", afresh), ("later passes", kept))
+            for when, opened in times
         }
+        for way in ("read", "payload"):
+            for when, opened in times:
+                parts[f"ours {way}(at), {when}"] = {RANDOM: self._one_call_each(opened, way)}
+        return parts
+
+    @staticmethod
+    def _one_call_each(opened: Callable[[], Any], way: str) -> Part:
+        return lambda order: lambda: map(getattr(opened(), way), order)
 
     @staticmethod
     def _parts(opened: Callable[[], Any], copy: bool) -> dict[str, Part]:
         def at_random(order: list[int]) -> Callable[[], Iterable[Any]]:
-            return lambda: map(opened().read, order)
+            return lambda: opened().read_each(order, copy=copy)
 
         def random_batches(order: list[int]) -> Callable[[], Iterable[Any]]:
             groups = in_batches(np.array(order))

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from pathlib import Path
@@ -136,12 +139,28 @@ def executor_of(jobs: int) -> Iterator[Executor | None]:
     if jobs == 1:
         yield None
         return
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker) as pool:
         try:
             yield pool
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the parent, and end as soon as the parent is gone, however it went."""
+    # A terminal sends it to every process: a worker would answer with a traceback of its own.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A pool's worker waits for work on a pipe whose other end it holds itself: it would wait for ever.
+    threading.Thread(target=_end_after_parent, name="end with parent", daemon=True).start()
+
+
+def _end_after_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 def described(manifest: ShardSetManifest, place: object) -> dict[str, object]:
@@ -181,6 +200,10 @@ def print_set(manifest: ShardSetManifest, place: object) -> None:
 def _place(out: str) -> Path | Store:
     from course_lib.stores import open_store
 
+    if not out.strip():
+        raise CourseError(
+            "--out names no place", expected="a new folder, or s3://bucket/prefix", found=repr(out)
+        )
     return open_store(out) if "://" in out else Path(out)
 
 
@@ -188,8 +211,11 @@ def _bytes_of(text: str) -> int:
     from course_lib.units import parse_quantity
 
     size = parse_quantity(text)
-    if size.dimension not in ("bytes", "number") or not 1 <= size.base == int(size.base):
+    if size.dimension != "bytes" or not 1 <= size.base == int(size.base):
         raise CourseError(
-            "--target-bytes is no number of whole bytes", expected='such as "256 MB"', found=text
+            "--target-bytes is no number of whole bytes",
+            expected='a number with a unit, such as "256 MB"',
+            found=text,
+            next_step="name the unit, such as B, KB or MB",
         )
     return int(size.base)

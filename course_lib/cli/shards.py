@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import Counter
 from pathlib import Path
@@ -11,13 +12,33 @@ import click
 
 from course_lib.cli.output import print_json, print_table
 from course_lib.cli.pack import JOBS, chosen_source, described, executor_of, print_set, source_options
+from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from course_lib.shards import ShardVerification
 
 FAULTY = 1
 _LISTED = 20
-_FOLDER = click.Path(path_type=Path)
+
+
+class _Folder(click.Path):
+    """A folder on this machine; the address of a store is refused before it is taken for a path."""
+
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
+        """Return the path."""
+        if "://" in str(value):
+            raise CourseError(
+                "`course shards` reads shard sets in a folder",
+                expected="a folder on this machine",
+                found=f"the address {value}",
+                next_step="copy the set from the store into a folder, and name that folder",
+            )
+        return super().convert(value, param, ctx)
+
+
+_FOLDER = _Folder(path_type=Path)
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of sentences.")
 
 
@@ -180,5 +201,10 @@ def _print_verification(result: ShardVerification) -> None:
         kinds = Counter(found.kind for found in result.findings)
         listed = ", ".join(f"{kind} {count:,}" for kind, count in kinds.items())
         click.echo(f"... {len(result.findings):,} findings in all: {listed}; --json lists each.")
-    read = f"{result.samples:,} samples, {format_bytes(result.bytes_read)} read"
+    samples = f"{result.samples:,} samples"
+    if not result.ok and result.manifest is not None:
+        samples = f"{result.samples:,} of {result.manifest.samples:,} samples found"
+    read = f"{samples}, {format_bytes(result.bytes_read)} read"
+    if result.ok and result.manifest is None:
+        click.echo("There is no shards.json to compare with: what only checksums show was not looked for.")
     click.echo(f"Nothing is wrong: {read}." if result.ok else f"The shard set is faulty: {read}.")

@@ -250,7 +250,9 @@ def open_index(folder: Path, manifest: ShardSetManifest, *, check: bool = True) 
         if check and (found := xxh3_file(path)) != manifest.index.xxh3:
             raise _damaged_index(path, f"XXH3 {manifest.index.xxh3}", found)
         rows: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise _damaged_index(path, "an index", error.strerror or str(error)) from error
+    except ValueError as error:
         raise _damaged_index(path, "an index", str(error)) from error
     if rows.ndim != 1 or len(rows) != manifest.index.rows or rows.dtype.names != index_dtype(1).names:
         raise _damaged_index(path, f"{manifest.index.rows:,} rows", f"{len(rows):,}")
@@ -315,6 +317,13 @@ def _no_manifest(folder: Path, error: OSError) -> CourseError:
             expected=f"{MANIFEST_FILE}, which is published last",
             found="a pack that was interrupted, or one still at work",
             next_step="run the same `course pack` again, which goes on where it stopped",
+        )
+    if (folder / INDEX_FILE).is_file() or not isinstance(error, (FileNotFoundError, NotADirectoryError)):
+        return CourseError(
+            f"The shard set in {folder} has lost its {MANIFEST_FILE}",
+            expected=f"{MANIFEST_FILE}, as it was written",
+            found=error.strerror or str(error),
+            next_step="restore that file, or pack the set anew in a fresh folder",
         )
     return CourseError(
         f"{folder} holds no shard set",

@@ -127,7 +127,8 @@ def _what_is_lost(opened: OpenedSet, trouble: ShardTrouble) -> str:
     lost = np.flatnonzero(rows["offset"] + rows["extent"] > there)
     if not len(lost):
         return "every sample, but another end of the archive"
-    return f"{len(lost):,} samples lost, the first is {rows['id'][lost[0]].decode()}"
+    samples = "sample" if len(lost) == 1 else "samples"
+    return f"{len(lost):,} {samples} lost, the first is {rows['id'][lost[0]].decode()}"
 
 
 def _index_from(store: Store, manifest: ShardSetManifest) -> NDArray[Any]:

@@ -196,12 +196,12 @@ class BatchPlan:
         begin = self._tail_start + in_tail * size + min(in_tail, larger)
         return begin, begin + size + (in_tail < larger)
 
-    def batch(self, order: NDArray[np.int64], rank: int, step: int) -> NDArray[np.int64]:
+    def batch(self, order: NDArray[np.integer], rank: int, step: int) -> NDArray[np.integer]:
         """Return the positions of one batch, shape (batch_size,) or less.
 
         Parameters
         ----------
-        order : ndarray of int64, shape (samples,)
+        order : ndarray of int, shape (samples,)
             From :meth:`OrderRecipe.positions`.
         rank, step : int
             From 0 to before ``ranks`` and ``steps``.

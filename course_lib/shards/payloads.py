@@ -338,8 +338,31 @@ def joined(payloads: Iterator[bytes]) -> tuple[bytes, NDArray[np.int64]]:
 
 
 def as_bytes(texts: Sequence[str]) -> NDArray[np.bytes_]:
-    """Return texts as an array of UTF-8."""
-    return np.array([text.encode("utf-8") for text in texts], dtype=np.bytes_)
+    """Return texts as an array of UTF-8.
+
+    Raises
+    ------
+    CourseError
+        For a text that UTF-8 or the array cannot hold.
+    """
+    try:
+        encoded = [text.encode("utf-8") for text in texts]
+    except UnicodeEncodeError as error:
+        raise _no_name(error.object) from error
+    # The array fills up with zero bytes: one at the end of a text would be lost without a word.
+    for text, content in zip(texts, encoded, strict=True):
+        if b"\0" in content:
+            raise _no_name(text)
+    return np.array(encoded, dtype=np.bytes_)
+
+
+def _no_name(text: str) -> CourseError:
+    return CourseError(
+        "A sample's id or file name is no usable text",
+        expected="characters that UTF-8 knows, and no zero byte",
+        found=ascii(text),
+        next_step="rename it",
+    )
 
 
 def _rest_of(descriptor: int) -> Iterator[bytes]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
@@ -164,6 +165,14 @@ def _checked(source: PayloadSource) -> pa.Array:
         texts = pa.array(source.ids, type=pa.binary()).cast(pa.string())
     except pa.ArrowInvalid as error:
         raise CourseError(f"A sample id of {facts.title} is no valid text", expected="UTF-8") from error
+    # Arrow ends an id at its first zero byte, which checked_ids would then not see.
+    shortened = np.flatnonzero(pc.binary_length(texts).to_numpy() != np.char.str_len(source.ids))
+    if len(shortened):
+        raise CourseError(
+            f"A sample id of {facts.title} holds a zero byte",
+            found=ascii(source.ids[shortened[0]]),
+            next_step="make ids of letters, digits, - and _, such as train-00042",
+        )
     ids = checked_ids(texts, facts.title)
     outside = (source.labels < 0) | (source.labels >= len(facts.class_names))
     if outside.any():

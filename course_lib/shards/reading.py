@@ -1,28 +1,25 @@
 """Reading a shard set: by position, many positions at once, or one shard after another.
 
 Where the checks are paid: opening a set verifies the digest of ``shards.json`` and the checksum of the index;
-a record is verified, with both its tar headers and its label, when this process touches it first, and again
-when its shard's file has changed. So other bytes than those that were packed are not handed out.
+a record is verified, with both its tar headers and its label, when this process touches it first, by itself
+or with its whole shard, and again when its shard's file has changed. So other bytes than those that were
+packed are not handed out.
 """
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, repeat
-from operator import getitem
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
 from course_lib.shards.coverage import Coverage, CoverageCount
-from course_lib.shards.opening import OpenedSet, open_set
-from course_lib.shards.shard_files import ShardFiles
+from course_lib.shards.record_access import RecordAccess, lazy, listed
 
 if TYPE_CHECKING:
     from course_lib.splits import SplitManifest
@@ -32,8 +29,7 @@ if TYPE_CHECKING:
 # the work on the index, which is cheaper in larger blocks.
 _FIRST_BLOCK_BYTES, _BLOCK_BYTES = 1 << 19, 1 << 23
 _MOST_BLOCK_RECORDS = 4_096
-_READS_BETWEEN_LOOKS = 1_000
-_xxh3 = xxhash.xxh3_64_intdigest
+_ROWS_AHEAD = 512
 _new_tuple = tuple.__new__
 
 
@@ -53,7 +49,7 @@ class Records(NamedTuple):
     labels: list[int]
 
 
-class ShardSet:
+class ShardSet(RecordAccess):
     """A shard set that was opened for reading; make one with :meth:`open`.
 
     Only what it takes to open it travels to another process, where it is opened again at first use.
@@ -65,19 +61,6 @@ class ShardSet:
     strict : bool
         Whether damage stops the reading.
     """
-
-    def __init__(
-        self,
-        place: Path | Store,
-        *,
-        strict: bool = True,
-        split: str | None = None,
-        split_digest: str | None = None,
-    ) -> None:
-        self.place = place
-        self.strict = strict
-        self._wanted = (split, split_digest)
-        self._opened: OpenedSet | None = None
 
     @classmethod
     def open(
@@ -116,10 +99,6 @@ class ShardSet:
         _ = made.manifest
         return made
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return what another process opens the set by."""
-        return {"place": self.place, "strict": self.strict, "_wanted": self._wanted, "_opened": None}
-
     def __repr__(self) -> str:
         return f"ShardSet({self.manifest.title}, {len(self):,} samples, {len(self.manifest.shards):,} shards)"
 
@@ -134,19 +113,6 @@ class ShardSet:
         if self._opened is not None:
             self._files.release()
         self._opened = None
-
-    def __len__(self) -> int:
-        return self.manifest.samples
-
-    @property
-    def manifest(self) -> Any:
-        """The set's ``ShardSetManifest``."""
-        return self._set().manifest
-
-    @property
-    def index(self) -> NDArray[Any]:
-        """The index: one row a sample, in pack order, memory-mapped."""
-        return self._set().rows
 
     @property
     def labels(self) -> NDArray[np.int64]:
@@ -201,17 +167,56 @@ class ShardSet:
         if self._until_look < 0 or not 0 <= position < self._samples:
             self._checked_position(position)
             self._look_again()
-        identifier, label, shard, offset, length, start, extent, check = self._row(
-            self._row_bytes, position * self._row_size
-        )
+        identifier, label, shard, length, start = self._row(self._row_bytes, position * self._row_size)
         content = self._kept.get(shard)
         if content is None:
             content = self._files.content(shard)
-        if not self._verified[position]:
-            if _xxh3(memoryview(content)[offset : offset + extent]) != check:
-                raise self._damaged(position)
-            self._verified[position] = 1
-        return _new_tuple(Record, (identifier.rstrip(b"\0").decode(), content[start : start + length], label))
+        if not self._flags[position]:
+            self._verify_one(position, shard, content)
+        if not identifier[-1]:
+            identifier = identifier.rstrip(b"\0")
+        return _new_tuple(Record, (identifier.decode(), content[start : start + length], label))
+
+    def payload(self, position: int) -> bytes:
+        """Return the encoded bytes of one sample, verified: what :meth:`read` returns, without id and label.
+
+        Raises
+        ------
+        CourseError
+            As :meth:`read`.
+        """
+        if self._opened is None:
+            self._set()
+        self._until_look -= 1
+        if self._until_look < 0 or not 0 <= position < self._samples:
+            self._checked_position(position)
+            self._look_again()
+        shard, length, start = self._place(self._row_bytes, position * self._row_size)
+        content = self._kept.get(shard)
+        if content is None:
+            content = self._files.content(shard)
+        if not self._flags[position]:
+            self._verify_one(position, shard, content)
+        return content[start : start + length]
+
+    def read_each(
+        self, positions: Sequence[int] | NDArray[np.integer], *, copy: bool = True
+    ) -> Iterator[tuple[str, bytes, int]]:
+        """Return an iterator over ``(id, payload, label)`` at many positions in any order, verified.
+
+        Where the order is known, this is faster than :meth:`read`: the index is read some rows ahead.
+        ``copy`` is that of :meth:`iterate`; in tolerant mode samples that are lost are left out.
+
+        Raises
+        ------
+        CourseError
+            When there is no such position; from the iterator, in strict mode, for damaged or missing samples.
+        """
+        wanted = self._checked_positions(positions)
+        return chain.from_iterable(
+            zip(*self._found(wanted[at : at + _ROWS_AHEAD], copy, lazy)[0], strict=False)
+            for at in range(0, len(wanted), _ROWS_AHEAD)
+        )
 
     def read_many(self, positions: Sequence[int] | NDArray[np.integer], *, copy: bool = True) -> Records:
         """Return several samples in one pass, verified; in tolerant mode without those that are lost.
@@ -229,21 +234,8 @@ class ShardSet:
         self, positions: Sequence[int] | NDArray[np.integer], *, copy: bool = True
     ) -> tuple[Records, NDArray[np.int64], list[str]]:
         """Return samples like :meth:`read_many`, the places in ``positions`` that were lost, and why."""
-        wanted = np.asarray(positions, dtype=np.int64)
-        outside = (wanted < 0) | (wanted >= len(self))
-        if outside.any():
-            self._checked_position(int(wanted[outside][0]))
-        order = None
-        if not isinstance(self.place, Path):
-            # Each shard is fetched whole, so that its samples are wanted one after the other.
-            order = np.argsort(wanted, kind="stable")
-            wanted = wanted[order]
-        found, lost, reasons = self._read(self.index.take(wanted), wanted, copy)
-        if order is not None:
-            back = np.argsort(np.delete(order, lost), kind="stable").tolist()
-            found = Records(*([column[at] for at in back] for column in found))
-            lost = order[lost]
-        return found, lost, reasons
+        found, lost, reasons = self._found(self._checked_positions(positions), copy, listed)
+        return Records(*found), lost, reasons
 
     def iterate(
         self, shards: Iterable[int] | None = None, *, copy: bool = True
@@ -289,10 +281,6 @@ class ShardSet:
             planned.planned(self.index["label"][bounds[number] : bounds[number + 1]])
         return replace(self._count.result(), planned=planned.result().planned)
 
-    def loss(self, position: int) -> str:
-        """Say in one sentence what is wrong with a damaged or missing sample."""
-        return str(self._damaged(position))
-
     def _batches(
         self, size: int, shards: Iterable[int] | None, sliced: Callable[[Any], Any]
     ) -> Iterator[Records]:
@@ -301,7 +289,7 @@ class ShardSet:
             at = begin
             while at < end:
                 until = min(end, at + size - planned)
-                found = Records(*self._block(at, until, sliced, _listed))
+                found = Records(*self._block(at, until, sliced, listed))
                 part = _joined(part, found) if planned else found
                 planned += until - at
                 at = until
@@ -317,149 +305,15 @@ class ShardSet:
         self, shards: Iterable[int] | None, sliced: Callable[[Any], Any]
     ) -> Iterator[Iterable[tuple[str, bytes, int]]]:
         for number, begin, end in self._ranges(shards):
-            block_bytes = _FIRST_BLOCK_BYTES if 0 in self._verified[begin:end] else _BLOCK_BYTES
-            mean_extent = self.manifest.shards[number].bytes // (end - begin)
-            step = max(1, min(_MOST_BLOCK_RECORDS, block_bytes // max(1, mean_extent)))
-            for at in range(begin, end, step):
-                ids, payloads, labels = self._block(at, min(end, at + step), sliced, _lazy)
+            mean_extent = max(1, self.manifest.shards[number].bytes // (end - begin))
+            at = begin
+            while at < end:
+                block_bytes = _BLOCK_BYTES if self._verified.covers(begin, end) else _FIRST_BLOCK_BYTES
+                until = min(end, at + max(1, min(_MOST_BLOCK_RECORDS, block_bytes // mean_extent)))
+                ids, payloads, labels = self._block(at, until, sliced, lazy)
                 yield zip(ids, payloads, labels, strict=False)
                 self._count.delivered(labels)
-
-    def _ranges(self, shards: Iterable[int] | None) -> Iterator[tuple[int, int, int]]:
-        bounds = self._set().bounds.tolist()
-        count = len(bounds) - 1
-        numbers = range(count) if shards is None else list(shards)
-        for number in numbers:
-            if not 0 <= number < count:
-                raise CourseError("There is no such shard", expected=f"0 to {count - 1}", found=repr(number))
-        self._count.clear()
-        self._pass[:] = numbers
-        for number in numbers:
-            self._files.look_again({number})
-            yield number, bounds[number], bounds[number + 1]
-            self._files.count_touched(0, self.manifest.shards[number].bytes)
-
-    def _block(
-        self, begin: int, end: int, sliced: Callable[[Any], Any], made: Callable[..., tuple[Any, Any, Any]]
-    ) -> tuple[Any, Any, list[int]]:
-        """Return the records of one range inside one shard; fast, since one content holds them all."""
-        rows = self.index[begin:end]
-        content = self._files.content(rows["shard"].item(0))
-        if 0 in self._verified[begin:end]:
-            kept = self._verify(rows, np.arange(begin, end), repeat(memoryview(content)))
-            if kept is not None:
-                lost = np.flatnonzero(~kept)
-                self._count.failed(rows["label"][lost], [self.loss(begin + at) for at in lost[:20].tolist()])
-                rows = rows[kept]
-        starts = rows["start"]
-        ends = starts + rows["length"]
-        return made(
-            rows["id"].tolist(),
-            repeat(sliced(content)),
-            starts.tolist(),
-            ends.tolist(),
-            rows["label"].tolist(),
-        )
-
-    def _read(
-        self, rows: NDArray[Any], positions: NDArray[np.int64], copy: bool
-    ) -> tuple[Records, NDArray[np.int64], list[str]]:
-        numbers = rows["shard"].tolist()
-        self._files.look_again(set(numbers))
-        content_of: Callable[[int], Any] = self._files.content
-        view_of: Callable[[int], Any] = lambda number: memoryview(self._files.content(number))  # noqa: E731
-        if isinstance(self.place, Path):
-            there = {number: self._files.content(number) for number in set(numbers)}
-            content_of = there.__getitem__
-            view_of = {number: memoryview(content) for number, content in there.items()}.__getitem__
-        lost, reasons = np.empty(0, dtype=np.int64), []
-        if not self._verified_array[positions].all():
-            kept = self._verify(rows, positions, map(view_of, numbers))
-            if kept is not None:
-                lost = np.flatnonzero(~kept)
-                reasons = [self.loss(at) for at in positions[lost[:20]].tolist()]
-                rows, numbers = rows[kept], rows["shard"][kept].tolist()
-        starts = rows["start"]
-        ends = (starts + rows["length"]).tolist()
-        contents = map(content_of if copy else view_of, numbers)
-        found = _listed(rows["id"].tolist(), contents, starts.tolist(), ends, rows["label"].tolist())
-        self._files.count_touched(len(rows), int(rows["extent"].sum()))
-        return Records(*found), lost, reasons
-
-    def _verify(
-        self, rows: NDArray[Any], positions: NDArray[np.int64], views: Iterable[Any]
-    ) -> NDArray[np.bool_] | None:
-        """Verify records; return which are whole, or None where all are. Strict mode raises instead."""
-        offsets = rows["offset"]
-        ends = (offsets + rows["extent"]).tolist()
-        extents: Iterator[Any] = map(getitem, views, map(slice, offsets.tolist(), ends))
-        checks = list(map(_xxh3, extents))
-        if checks == rows["check"].tolist():
-            self._verified_array[positions] = 1
-            return None
-        whole = np.array(checks, dtype=np.uint64) == rows["check"]
-        self._verified_array[positions[whole]] = 1
-        if self.strict:
-            raise self._damaged(int(positions[np.argmin(whole)]))
-        return whole
-
-    def _set(self) -> OpenedSet:
-        opened = self._opened
-        if opened is None:
-            opened = open_set(self.place, strict=self.strict, wanted=self._wanted)
-            self._opened = opened
-            self._files = ShardFiles(self.place, opened.manifest, self._forget)
-            self._verified = bytearray(opened.manifest.samples)
-            self._verified_array = np.frombuffer(self._verified, dtype=np.uint8)
-            self._count = CoverageCount(opened.manifest.class_names)
-            self._pass: list[int] = []
-            row = struct.Struct(f"<{opened.rows.dtype['id'].itemsize}siiqqqqQ")
-            self._row, self._row_size, self._samples = row.unpack_from, row.size, len(opened.rows)
-            self._row_bytes = memoryview(opened.rows.view(np.uint8))  # type: ignore[arg-type]
-            self._kept = self._files.kept
-            self._until_look = _READS_BETWEEN_LOOKS
-        return opened
-
-    def _look_again(self) -> None:
-        self._until_look = _READS_BETWEEN_LOOKS
-        self._files.count_touched(_READS_BETWEEN_LOOKS, 0)
-        self._files.look_again(set(self._kept))
-
-    def _forget(self, number: int) -> None:
-        begin, end = self._set().bounds[number : number + 2].tolist()
-        self._verified_array[begin:end] = 0
-
-    def _checked_position(self, position: int) -> int:
-        if not 0 <= position < len(self):
-            raise CourseError(
-                f"There is no such sample in {self._title}",
-                expected=f"a position from 0 to {len(self) - 1:,}",
-                found=repr(position),
-            )
-        return position
-
-    @property
-    def _title(self) -> str:
-        return str(self.place) if isinstance(self.place, Path) else self.manifest.title
-
-    def _damaged(self, position: int) -> CourseError:
-        row = self.index[position]
-        number = int(row["shard"])
-        content = self._files.content(number)
-        name = self.manifest.shards[number].name
-        end = int(row["offset"] + row["extent"])
-        if not len(content):
-            found: str = "a shard that is missing or cannot be read"
-        elif len(content) < end:
-            found = f"a shard that ends at byte {len(content):,}"
-        else:
-            found = "other bytes than were packed"
-        return CourseError(
-            f"Sample {row['id'].decode()} in shard {name} of {self._title} is damaged",
-            expected=f"the checked bytes {int(row['offset']):,} to {end:,}",
-            found=found,
-            next_step="run `course shards repair`, or read it with strict=False and look at the coverage",
-        )
+                at = until
 
 
 def _copying(content: Any) -> Any:
@@ -468,15 +322,3 @@ def _copying(content: Any) -> Any:
 
 def _joined(first: Records, second: Records) -> Records:
     return Records(first.ids + second.ids, first.payloads + second.payloads, first.labels + second.labels)
-
-
-def _lazy(
-    ids: list[bytes], contents: Iterable[Any], starts: list[int], ends: list[int], labels: list[int]
-) -> tuple[Iterator[str], Iterator[bytes], list[int]]:
-    return map(bytes.decode, ids), map(getitem, contents, map(slice, starts, ends)), labels
-
-
-def _listed(
-    ids: list[bytes], contents: Iterable[Any], starts: list[int], ends: list[int], labels: list[int]
-) -> tuple[list[str], list[bytes], list[int]]:
-    return list(map(bytes.decode, ids)), list(map(getitem, contents, map(slice, starts, ends))), labels

@@ -68,12 +68,16 @@ class Sample:
 
 
 class DamagedArchiveError(Exception):
-    """A tar archive that cannot be read on from ``offset``, and why."""
+    """A tar archive that cannot be read on from ``offset``, and why.
+
+    ``before`` are the members in a row that stand before it, which may be all of their sample or a part.
+    """
 
     def __init__(self, offset: int, why: str) -> None:
         super().__init__(why)
         self.offset = offset
         self.why = why
+        self.before: Sample | None = None
 
 
 class OpenShard:
@@ -111,8 +115,8 @@ class OpenShard:
         self._file.close()
 
 
-def members(content: memoryview | bytes) -> Iterator[Member]:
-    """Yield the files in an archive; folders, links and the like are passed over.
+def members(content: memoryview | bytes, start_at: int = 0) -> Iterator[Member]:
+    """Yield the files in an archive from a header on; folders, links and the like are passed over.
 
     Raises
     ------
@@ -121,7 +125,7 @@ def members(content: memoryview | bytes) -> Iterator[Member]:
     """
     # No view of its own: one that outlives an error would keep a memory map from being closed.
     view = content
-    at, begins, name, size = 0, 0, None, None
+    at, begins, name, size = start_at, start_at, None, None
     while True:
         header = bytes(view[at : at + BLOCK])
         if len(header) < BLOCK:
@@ -144,7 +148,7 @@ def members(content: memoryview | bytes) -> Iterator[Member]:
             elif kind == ord("x"):
                 records = _pax_records(body, at)
                 name = records.get(b"path", name)
-                size = int(records[b"size"]) if b"size" in records else size
+                size = _pax_size(records[b"size"], at) if b"size" in records else size
         else:
             if kind in _FILE_TYPES:
                 yield Member(name if name is not None else _name(header), begins, start, length)
@@ -152,25 +156,29 @@ def members(content: memoryview | bytes) -> Iterator[Member]:
         at = end
 
 
-def samples(content: memoryview | bytes) -> Iterator[Sample]:
-    """Yield the samples of an archive: members in a row under one key.
+def samples(content: memoryview | bytes, start_at: int = 0) -> Iterator[Sample]:
+    """Yield the samples of an archive from a header on: members in a row under one key.
 
     A key that comes again later, since its members stand apart, is yielded once more.
 
     Raises
     ------
     DamagedArchiveError
-        As `members` does, after the samples before.
+        As `members` does, after the samples before; it carries the last one, which may be a part.
     """
     current: Sample | None = None
-    for member in members(content):
-        key, extension = key_and_extension(member.name)
-        if current is not None and current.key == key and extension not in current.members:
-            current.members[extension] = member
-            continue
-        if current is not None:
-            yield current
-        current = Sample(key, {extension: member})
+    try:
+        for member in members(content, start_at):
+            key, extension = key_and_extension(member.name)
+            if current is not None and current.key == key and extension not in current.members:
+                current.members[extension] = member
+                continue
+            if current is not None:
+                yield current
+            current = Sample(key, {extension: member})
+    except DamagedArchiveError as error:
+        error.before = current
+        raise
     if current is not None:
         yield current
 
@@ -185,8 +193,9 @@ def key_and_extension(name: bytes) -> tuple[bytes, bytes]:
 def _checked_length(header: bytes, at: int) -> int:
     blanked = header[: _CHECKSUM.start] + b" " * 8 + header[_CHECKSUM.stop :]
     try:
-        if _number(header[_CHECKSUM]) == sum(blanked):
-            return _number(header[_SIZE])
+        length = _number(header[_SIZE])
+        if _number(header[_CHECKSUM]) == sum(blanked) and length >= 0:
+            return length
     except ValueError:
         pass
     raise DamagedArchiveError(at, f"the tar header at byte {at:,} is damaged")
@@ -222,6 +231,13 @@ def _pax_records(body: bytes, at: int) -> dict[bytes, bytes]:
         records[key] = value
         body = body[length:]
     return records
+
+
+def _pax_size(value: bytes, at: int) -> int:
+    # No length may be below zero: the archive would be read backwards, for ever.
+    if not value.isdigit():
+        raise DamagedArchiveError(at, f"the extended header at byte {at:,} is damaged")
+    return int(value)
 
 
 def _shown(name: bytes) -> str:

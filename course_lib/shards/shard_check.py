@@ -102,8 +102,12 @@ def check_shard(task: CheckTask) -> ShardReport:
         whole = task.file is None or digests.sha256 == task.file.sha256
         if not whole:
             findings += _damage(task, content)
-        keys, complete, labels, stopped = _scanned(content, task, findings if whole else [])
-    if stopped and whole:
+        if whole or task.rows is None:
+            keys, complete, labels, stopped = _scanned(content, task, findings)
+        else:
+            keys, labels, stopped = _found_in_damaged(content, task.rows)
+            complete = [True] * len(keys)
+    if stopped and (whole or task.rows is None):
         findings.append(_unreadable(name, stopped, keys))
     if not keys and not stopped:
         findings.append(Finding("empty shard", name, "", f"The shard {name} holds no sample."))
@@ -163,7 +167,10 @@ def _damage(task: CheckTask, content: memoryview) -> list[Finding]:
                 sentence = f"Sample {text} in {name} is damaged: header, payload or label has other bytes."
                 findings.append(Finding("damaged record", name, text, sentence))
     if not findings:
-        sentence = f"{name} has other bytes than the shard manifest says, outside all records of the index."
+        where = "in which sample cannot be told without the index"
+        if task.rows is not None:
+            where = "outside all records of the index"
+        sentence = f"{name} has other bytes than the shard manifest says, {where}."
         findings.append(Finding("damaged shard", name, "", sentence))
     return findings
 
@@ -199,6 +206,35 @@ def _scanned(
     except DamagedArchiveError as error:
         stopped = error.why
     return keys, complete, labels, stopped
+
+
+def _found_in_damaged(content: memoryview, rows: NDArray[Any]) -> tuple[list[bytes], list[int], str]:
+    """Gather the samples with payload and label; where the archive breaks off, the index says what follows.
+
+    A sample with a part missing is left out: the index has named it already, by its checksum.
+    """
+    found: list[Sample] = []
+    stopped = ""
+    offsets = np.sort(rows["offset"])
+    start = 0
+    while True:
+        reached = start
+        try:
+            for sample in samples(content, start):
+                found.append(sample)
+                reached = sample.end
+        except DamagedArchiveError as error:
+            stopped = stopped or error.why
+            reached = error.offset
+            if error.before is not None:
+                found.append(error.before)
+        behind = offsets[np.searchsorted(offsets, reached, side="right") :]
+        if not len(behind) or behind[0] >= len(content):
+            break
+        start = int(behind[0])
+    whole = [(sample, _label(sample, content)) for sample in found if len(sample.members) > 1]
+    labelled = [(sample.key, label) for sample, label in whole if label != _NO_LABEL]
+    return [key for key, _ in labelled], [label for _, label in labelled], stopped
 
 
 def _label(sample: Sample, content: memoryview) -> int:

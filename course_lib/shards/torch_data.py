@@ -156,7 +156,7 @@ class ShardedBatches(IterableDataset[Batch]):
                 "There is no such rank", expected=f"0 to {ranks - 1} of {ranks}", found=repr(rank)
             )
         self._rank = rank
-        self._order: tuple[int, NDArray[np.int64]] | None = None
+        self._order: tuple[int, NDArray[np.integer]] | None = None
         self._done = 0
         self._restored: tuple[int, int, int] | None = None
         # In shared memory, so that a new epoch reaches workers that live on.
@@ -191,13 +191,18 @@ class ShardedBatches(IterableDataset[Batch]):
         need_whole("The first batch", start, 0)
         self._control[_EPOCH], self._control[_START] = epoch, start
 
-    def order(self, epoch: int) -> NDArray[np.int64]:
-        """Return the positions of all samples in the order of one epoch, shape (samples,)."""
+    def order(self, epoch: int) -> NDArray[np.integer]:
+        """Return the positions of all samples in the order of one epoch, shape (samples,).
+
+        It stays in memory through the epoch, in every worker: in 32 bits where the positions fit into them.
+        """
         if self._order is None or self._order[0] != epoch:
-            self._order = (epoch, self.recipe.positions(self.set.shard_sizes, epoch))
+            self._order = None
+            kind = np.int32 if len(self.set) <= np.iinfo(np.int32).max else np.int64
+            self._order = (epoch, self.recipe.positions(self.set.shard_sizes, epoch).astype(kind, copy=False))
         return self._order[1]
 
-    def planned(self, epoch: int, start: int = 0) -> NDArray[np.int64]:
+    def planned(self, epoch: int, start: int = 0) -> NDArray[np.integer]:
         """Return the positions that this rank delivers in an epoch from a batch on, in order."""
         order = self.order(epoch)
         steps = range(start, len(self))
@@ -220,7 +225,7 @@ class ShardedBatches(IterableDataset[Batch]):
 
     def _batches(self, epoch: int, steps: range) -> Iterator[Batch]:
         for step in steps:
-            positions = self.plan.batch(self.order(epoch), self._rank, step)
+            positions = self.plan.batch(self.order(epoch), self._rank, step).astype(np.int64)
             batch = self._reader.batch(positions, [epoch] * len(positions), step)
             self._done += 1
             yield batch

@@ -15,7 +15,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from course_lib.errors import CourseError
-from course_lib.shards.format import MANIFEST_FILE, WORK_FOLDER, ShardSetManifest, open_index, read_manifest
+from course_lib.shards.format import (
+    INDEX_FILE,
+    MANIFEST_FILE,
+    WORK_FOLDER,
+    ShardSetManifest,
+    open_index,
+    read_manifest,
+)
 from course_lib.shards.shard_check import CheckTask, Finding, Kind, ShardReport, check_shard
 
 if TYPE_CHECKING:
@@ -149,10 +156,13 @@ def _opened(folder: Path) -> tuple[ShardSetManifest | None, NDArray[Any] | None,
     try:
         manifest = read_manifest(folder)
     except CourseError as error:
-        if (folder / MANIFEST_FILE).is_file():
+        if (folder / MANIFEST_FILE).exists():
             return None, None, [Finding("manifest", "", "", str(error))]
         if (folder / WORK_FOLDER).is_dir():
             return None, None, [Finding("unfinished", "", "", str(error))]
+        # An index without its manifest: no other tool left these shards.
+        if (folder / INDEX_FILE).is_file():
+            return None, None, [Finding("manifest", "", "", str(error))]
         return None, None, []
     try:
         return manifest, open_index(folder, manifest), []

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import signal
+import sys
 import tarfile
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from course_lib.cli.main import course
+from course_lib.cli.pack import executor_of
 from course_lib.errors import CourseError
 
 PACK = ("pack", "ag_news", "--source", "generated", "--samples-per-shard", "400")
@@ -74,6 +81,8 @@ def test_shards_are_verified_against_the_split_that_they_came_from(tmp_path: Pat
     [
         (("--target-bytes", "lots"), "lots"),
         (("--target-bytes", "3 s"), "no number of whole bytes"),
+        (("--target-bytes", "256"), r"a number with a unit.*found 256; name the unit"),
+        (("--out", " "), "--out names no place"),
         (("--samples-per-shard", "0"), "sample"),
         (("--jobs", "0"), "--jobs is out of range"),
         (("--split", "holdout"), "holdout"),
@@ -94,3 +103,68 @@ def test_a_folder_without_shards_is_refused(tmp_path: Path) -> None:
     for command in ("verify", "show"):
         with pytest.raises(CourseError, match=r"shards\.json|no shard set"):
             run("shards", command, str(tmp_path))
+
+
+@pytest.mark.parametrize("command", ["verify", "show"])
+def test_the_address_of_a_store_is_refused_with_what_to_do(command: str) -> None:
+    with pytest.raises(CourseError, match=r"found the address s3://bucket/set; copy the set from the store"):
+        run("shards", command, "s3://bucket/set")
+
+
+def test_the_last_line_of_a_faulty_set_tells_how_many_samples_there_should_be(tmp_path: Path) -> None:
+    packed = json.loads(run(*PACK, "--out", str(tmp_path / "set"), "--json").stdout)
+    first = packed["shards"][0]
+    (tmp_path / "set" / first["name"]).unlink()
+    left = packed["samples"] - first["samples"]
+    last = run("shards", "verify", str(tmp_path / "set"), status=1).output.splitlines()[-1]
+    assert f"{left:,} of {packed['samples']:,} samples found" in last
+
+
+def test_shards_without_a_manifest_are_not_called_whole_without_saying_so(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    run(*PACK, "--out", str(folder))
+    (folder / "shards.json").unlink()
+    assert "has lost its shards.json" in run("shards", "verify", str(folder), status=1).output
+    (folder / "index.npy").unlink()
+    assert "no shards.json to compare with" in run("shards", "verify", str(folder)).output
+
+
+def test_a_worker_leaves_the_interrupt_from_the_terminal_to_the_packer() -> None:
+    with executor_of(2) as executor:
+        assert executor is not None
+        assert executor.submit(signal.getsignal, signal.SIGINT).result() == signal.SIG_IGN
+
+
+def _own_worker_and_wait(answers: Any) -> None:
+    with executor_of(2) as executor:
+        assert executor is not None
+        answers.send(executor.submit(os.getpid).result())
+        time.sleep(120)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="asks for a process by signal 0")
+def test_no_worker_outlives_a_packer_that_is_killed() -> None:
+    context = multiprocessing.get_context("spawn")
+    mine, its = context.Pipe()
+    packer = context.Process(target=_own_worker_and_wait, args=(its,))
+    packer.start()
+    assert mine.poll(60)
+    worker = mine.recv()
+    os.kill(packer.pid or 0, signal.SIGKILL)
+    packer.join()
+    for _ in range(200):
+        if not _is_alive(worker):
+            return
+        time.sleep(0.05)
+    os.kill(worker, signal.SIGKILL)
+    pytest.fail("the worker is still there ten seconds after its packer was killed")
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    # Nobody may have fetched the status of a process that has ended.
+    status = Path(f"/proc/{process}/stat")
+    return not status.exists() or status.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"

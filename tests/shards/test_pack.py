@@ -221,6 +221,21 @@ def test_ids_that_readers_would_take_apart_are_refused(tmp_path: Path, ids: list
     assert not (tmp_path / "set").exists()
 
 
+@pytest.mark.parametrize("odd", ["a\0b", "a\0", "\ud800"])
+def test_an_id_that_the_index_could_not_hold_is_refused(odd: str) -> None:
+    with pytest.raises(CourseError, match=r"no usable text.*and no zero byte, found '(a\\x00|\\ud800)"):
+        blob_source(
+            [b"x", b"y"], [odd, "c"], [0, 0], dataset="d", class_names=("a",), extension="bin", split="train"
+        )
+
+
+def test_a_zero_byte_in_an_id_is_refused(tmp_path: Path) -> None:
+    source = replace(made_source(2), ids=np.array([b"a\0b", b"c"]))
+    with pytest.raises(CourseError, match="holds a zero byte"):
+        pack(source, tmp_path / "set")
+    assert not (tmp_path / "set").exists()
+
+
 def test_an_id_that_is_no_text_is_refused(tmp_path: Path) -> None:
     source = replace(made_source(2), ids=np.array([b"a", b"\xff\xfe"]))
     with pytest.raises(CourseError, match="no valid text"):

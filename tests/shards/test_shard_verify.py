@@ -85,6 +85,54 @@ def test_a_flipped_bit_anywhere_in_a_record_is_found_with_shard_and_sample(folde
     assert SHARD in found.sentences[0] and row["id"].decode() in found.sentences[0]
 
 
+@pytest.mark.parametrize("place", ["payload header", "label header", "hole"])
+def test_behind_a_damaged_header_the_samples_are_still_found_and_counted(folder: Path, place: str) -> None:
+    row = first_row(folder)
+    start, end = int(row["offset"]), int(row["offset"] + row["extent"])
+    if place == "hole":
+        content = (folder / SHARD).read_bytes()
+        (folder / SHARD).write_bytes(content[:start] + bytes(end - start) + content[end:])
+    else:
+        flip(folder / SHARD, start + 3 if place == "payload header" else end - 1024 + 3)
+    last = open_index(folder, read_manifest(folder))
+    behind = int(np.array(last[last["shard"] == 1])[-1]["start"])
+    flip(folder / SHARD, behind)
+    found = verify_shards(folder)
+    assert found.samples == 59
+    assert [finding.kind for finding in found.findings] == ["damaged record", "damaged record"]
+
+
+def test_without_the_index_no_place_of_the_damage_is_made_up(folder: Path) -> None:
+    row = first_row(folder)
+    (folder / INDEX_FILE).unlink()
+    flip(folder / SHARD, int(row["start"]) if row["length"] else int(row["offset"]))
+    said = " ".join(verify_shards(folder).sentences)
+    assert "in which sample cannot be told without the index" in said
+    assert "outside all records" not in said and "Errno" not in said
+    flip(folder / SHARD, int(row["offset"] + row["extent"]))
+    assert f"cannot be read on after sample {row['id'].decode()}" not in said
+    assert "cannot be read on" in " ".join(verify_shards(folder).sentences)
+
+
+@pytest.mark.parametrize("kind", ["gone", "a folder"])
+def test_a_set_that_lost_its_manifest_is_not_called_whole(folder: Path, kind: str) -> None:
+    (folder / MANIFEST_FILE).unlink()
+    if kind == "a folder":
+        (folder / MANIFEST_FILE).mkdir()
+    (finding,) = verify_shards(folder).findings
+    assert finding.kind == "manifest"
+    assert "has lost its shards.json" in finding.sentence
+
+
+@pytest.mark.parametrize("size", [b"many", b"-1024"])
+def test_an_extended_header_with_a_nonsensical_size_is_named(tmp_path: Path, size: bytes) -> None:
+    about = tarfile.TarInfo("a.jpg")
+    about.pax_headers = {"size": size.decode()}
+    (tmp_path / "one.tar").write_bytes(about.tobuf(tarfile.PAX_FORMAT) + bytes(1024))
+    (finding,) = verify_shards(tmp_path).findings
+    assert finding.kind == "damaged shard" and "extended header" in finding.sentence
+
+
 def test_every_bit_of_a_record_counts(tmp_path: Path) -> None:
     folder = tmp_path / "set"
     pack(made_source(2, size=20), folder)

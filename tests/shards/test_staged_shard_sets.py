@@ -100,11 +100,15 @@ def test_the_puzzles_have_the_faults_that_the_questions_ask_for(tmp_path: Path) 
     verification = verify_shards(puzzle_damage(train, tmp_path / "damaged"))
     assert verification.damaged_shards() == ("train-000003.tar",) and verification.manifest is not None
     assert len(verification.manifest.shards) == 5
+    published = max((tmp_path / "damaged").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    damaged = tmp_path / "damaged" / "train-000003.tar"
+    assert damaged.stat().st_mtime_ns <= published.stat().st_mtime_ns, "its time gives it away"
 
 
 def test_scan_and_index_know_as_many_entries_as_were_made(tmp_path: Path) -> None:
     found = scan_against_index(tmp_path / "scale", files=20, entries=1_000, repeats=2)
-    assert len(list((tmp_path / "scale" / "files").iterdir())) == 20
+    assert found.files == 20
+    assert [path.name for path in (tmp_path / "scale").iterdir()] == ["index.npy"], "the files are gone"
     assert len(np.load(tmp_path / "scale" / "index.npy", mmap_mode="r")) == 1_000
     assert len(found.scan_seconds) == len(found.index_seconds) == 2
     assert found.index_file_bytes == (tmp_path / "scale" / "index.npy").stat().st_size
