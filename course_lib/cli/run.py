@@ -27,14 +27,19 @@ if TYPE_CHECKING:
     help="Folder in which the run's own new folder is made; runs/ in the workbook where left out.",
 )
 @click.option(
+    "--full",
+    is_flag=True,
+    help="Take all samples and files where a lesson takes a few in class (lesson 06: half an hour and more).",
+)
+@click.option(
     "--cell-timeout",
     type=click.FloatRange(min=1, max=1_000_000),
-    callback=lambda _, __, seconds: _whole_seconds(seconds),
-    default=600,
-    show_default=True,
-    help="Seconds after which a cell is stopped and counts as failed.",
+    callback=lambda _, __, seconds: None if seconds is None else _whole_seconds(seconds),
+    help="Seconds after which a cell is stopped and counts as failed; 600, and 14400 with --full.",
 )
-def run(lessons: tuple[str, ...], as_json: bool, out: Path | None, cell_timeout: int) -> int:
+def run(
+    lessons: tuple[str, ...], as_json: bool, out: Path | None, full: bool, cell_timeout: int | None
+) -> int:
     """Run lessons from top to bottom without opening them.
 
     They are named by their numbers, or all at once, and run on copies. Each run leaves the
@@ -45,13 +50,18 @@ def run(lessons: tuple[str, ...], as_json: bool, out: Path | None, cell_timeout:
     Example:
       course run 01
       COURSE_DATA=/media/stick/data course run 00 01 --json
+      COURSE_DATA=/media/stick/data course run 06 --full
       course run all
 
     The JSON object has the keys schema_version (1), ok, folder, lessons (lesson, executed, seconds,
     failure) and records: each with its name, figures, conditions, origin, machine and versions.
     """
     from course_lib.experiments.lessons import Lesson, find_lessons
-    from course_lib.experiments.notebook_run import run_lessons
+    from course_lib.experiments.notebook_run import (
+        CELL_TIMEOUT_SECONDS,
+        FULL_CELL_TIMEOUT_SECONDS,
+        run_lessons,
+    )
     from course_lib.experiments.records import load_records
 
     chosen = find_lessons(lessons)
@@ -61,7 +71,12 @@ def run(lessons: tuple[str, ...], as_json: bool, out: Path | None, cell_timeout:
             progress.show(f"lesson {lesson.number}", done, total)
 
         finished = run_lessons(
-            chosen, parent=out.absolute() if out else None, cell_timeout_seconds=cell_timeout, on_cell=on_cell
+            chosen,
+            parent=out.absolute() if out else None,
+            cell_timeout_seconds=cell_timeout
+            or (FULL_CELL_TIMEOUT_SECONDS if full else CELL_TIMEOUT_SECONDS),
+            full_size=full,
+            on_cell=on_cell,
         )
     records = load_records(finished.folder / "records")
     if as_json:

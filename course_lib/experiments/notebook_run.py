@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from course_lib.errors import CourseError
+from course_lib.experiments.lesson_sizes import FULL_SIZE_VARIABLE
 from course_lib.experiments.lessons import Lesson
 from course_lib.files import cannot_write, write_atomically
 from course_lib.paths import notebooks_folder, workbook_root
 
-CELL_TIMEOUT_SECONDS = 600
+CELL_TIMEOUT_SECONDS, FULL_CELL_TIMEOUT_SECONDS = 600, 14_400
 
 OnCell = Callable[[Lesson, int, int], None]
 """Called before each code cell with the lesson, the cells that are done, and all of them."""
@@ -78,6 +79,7 @@ def run_lessons(
     *,
     parent: Path | None = None,
     cell_timeout_seconds: int = CELL_TIMEOUT_SECONDS,
+    full_size: bool = False,
     on_cell: OnCell | None = None,
 ) -> Run:
     """Run lessons one after the other, each in a fresh kernel; a failing one does not stop the others.
@@ -93,6 +95,8 @@ def run_lessons(
         Where the run's folder is made; ``runs/`` in the workbook's folder by default.
     cell_timeout_seconds : int
         A cell that takes longer is stopped and counts as failed.
+    full_size : bool, optional
+        Take everything where a lesson is content with less in class.
     on_cell : callable, optional
         Told of every code cell before it runs, and once more at the end of a lesson.
 
@@ -106,7 +110,9 @@ def run_lessons(
     folder = new_run_folder(parent or workbook_root() / "runs")
     with _removed_unless_finished(folder), _working_copy() as working_copy:
         done = [
-            _run_lesson(lesson, notebook, folder, working_copy, cell_timeout_seconds, on_cell or _ignore)
+            _run_lesson(
+                lesson, notebook, folder, working_copy, cell_timeout_seconds, full_size, on_cell or _ignore
+            )
             for lesson, notebook in zip(lessons, notebooks, strict=True)
         ]
     return Run(folder, tuple(done))
@@ -189,6 +195,7 @@ def _run_lesson(
     folder: Path,
     working_copy: Path,
     cell_timeout_seconds: int,
+    full_size: bool,
     on_cell: OnCell,
 ) -> LessonRun:
     import nbformat
@@ -209,6 +216,8 @@ def _run_lesson(
     failure = None
     started = time.monotonic()
     environment = {**os.environ, "COURSE_RUN_DIR": str(folder), "PYTHONUTF8": "1"}
+    if full_size:
+        environment[FULL_SIZE_VARIABLE] = "1"
     # The cells are driven from here, not by nbclient's execute(): there a Ctrl-C stops the kernel but
     # lets the run go on as if the kernel had died.
     with (

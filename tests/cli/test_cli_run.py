@@ -187,3 +187,17 @@ def assert_process_ended(pid: int) -> None:
     import psutil
 
     wait_until(lambda: not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE)
+
+
+def test_full_size_reaches_the_lessons_and_only_when_asked_for(workbook: Any) -> None:
+    workbook.add_notebook(
+        "01_first.ipynb",
+        "from course_lib.experiments.lesson_sizes import sized",
+        "sized(in_class=640, full=50)",
+    )
+    for options, shown in (((), "640"), (("--full",), "50")):
+        done = workbook.course("run", "01", "--json", *options)
+        assert done.returncode == 0, done.stderr
+        executed = json.loads(done.stdout)["lessons"][0]["executed"]
+        cells = json.loads(Path(executed).read_text(encoding="utf-8"))["cells"]
+        assert cells[1]["outputs"][0]["data"]["text/plain"] == [shown]

@@ -53,8 +53,8 @@ def test_the_parts_of_an_epoch_stand_with_their_shares(timing: LayoutTiming) -> 
     view = shares_view(timing)
     assert view.rows[1][2:] == ("13.10 s", "8.00 s (61%)", "4.00 s (31%)", "1.10 s (8%)", "yes")
     assert view.rows[0][-1] == "no"
-    assert "local, workers 0: decoding" in view.title
-    assert "1 ms per open, set, workers 0: goes with the files" in view.title
+    assert "decoding (local, workers 0)" in view.title
+    assert "what goes with the files (1 ms per open, set, workers 0)" in view.title
 
 
 def test_packing_pays_only_where_something_is_saved_outside_the_noise(timing: LayoutTiming) -> None:
