@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from course_lib.widgets.live import LivePanel as LivePanel
     from course_lib.widgets.live import LivePreset as LivePreset
     from course_lib.widgets.panel import Panel as Panel
+    from course_lib.widgets.quantity import QuantityControl as QuantityControl
     from course_lib.widgets.questions import show_prediction as show_prediction
     from course_lib.widgets.questions import show_question as show_question
     from course_lib.widgets.questions import show_reconciliation as show_reconciliation
@@ -32,6 +33,7 @@ _HOMES = {
     "lesson_map": ("LessonRow", "course_map"),
     "live": ("LivePanel", "LivePreset"),
     "panel": ("Panel",),
+    "quantity": ("QuantityControl",),
     "questions": ("show_prediction", "show_question", "show_reconciliation"),
     "svg": ("Bar", "bar_chart", "line_chart"),
     "texts": ("text",),

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, Protocol
 
 from course_lib.errors import CourseError
+from course_lib.widgets.amounts import Amount
 from course_lib.widgets.svg import format_number
 from course_lib.widgets.texts import text
 
@@ -32,6 +33,9 @@ class Control(Protocol):
 
     def shown(self, value: Any) -> str:
         """Return a value as text for people."""
+
+    def amount(self, value: Any) -> Amount | None:
+        """Return a value as an amount that differences can be taken of; None where there are none."""
 
     def on_change(self, callback: Callable[[], None]) -> None:
         """Call ``callback`` after every change of the value."""
@@ -123,6 +127,10 @@ class NumberControl:
         number = f"{value:,}" if self.whole else f"{value:,.10g}"
         return f"{number} {self.unit}".rstrip()
 
+    def amount(self, value: float) -> Amount:
+        """Return a value as an amount in the control's unit."""
+        return Amount(float(value), self.unit)
+
     def on_change(self, callback: Callable[[], None]) -> None:
         """Call ``callback`` after every change of the value."""
         self._callbacks.append(callback)
@@ -147,12 +155,13 @@ class NumberControl:
     def _build(self) -> dict[str, Any]:
         import ipywidgets as widgets
 
-        slider_type = widgets.IntSlider if self.whole else widgets.FloatSlider
+        low, high, step = self._scale()
+        slider_type = widgets.IntSlider if isinstance(step, int) else widgets.FloatSlider
         slider = slider_type(
-            value=self._value,
-            min=self.minimum,
-            max=self.maximum,
-            step=self.step,
+            value=self._place(self._value),
+            min=low,
+            max=high,
+            step=step,
             description=self.label,
             readout=False,
             style={"description_width": "initial"},
@@ -166,7 +175,7 @@ class NumberControl:
             layout=widgets.Layout(width="110px"),
         )
         box.add_class("course-typed")
-        unit = widgets.HTML(escape(self.unit), layout=widgets.Layout(min_width="20px"))
+        unit = widgets.HTML(escape(self._beside()), layout=widgets.Layout(min_width="20px"))
         row = widgets.HBox([slider, box, unit])
         row.add_class("course-control")
         sentence = widgets.HTML()
@@ -176,6 +185,7 @@ class NumberControl:
         return {
             "slider": slider,
             "box": box,
+            "beside": unit,
             "sentence": sentence,
             "all": widgets.VBox([row, sentence]),
         }
@@ -184,11 +194,32 @@ class NumberControl:
         """Return the value as it stands in the box."""
         return str(self._value) if self.whole else f"{self._value:.10g}"
 
-    def _from_slider(self, value: float) -> None:
-        if value != self._value:
-            self._take(value)
+    def _beside(self) -> str:
+        """Return what stands behind the box."""
+        return self.unit
+
+    def _scale(self) -> tuple[float, float, float]:
+        """Return the slider's ends and its step; whole numbers where the slider has places only."""
+        return self.minimum, self.maximum, self.step if not self.whole else int(self.step)
+
+    def _place(self, value: float) -> float:
+        """Return where a value stands on the slider."""
+        return value
+
+    def _value_at(self, place: float) -> float:
+        """Return the value of a place on the slider."""
+        return place
+
+    def _from_slider(self, place: float) -> None:
+        # A value that was typed may lie between two places; only a move of the slider changes it.
+        if place != self._place(self._value):
+            self._take(self._value_at(place))
 
     def _from_box(self, typed: str) -> None:
+        if typed == self._typed():
+            # The box shows fewer digits than the value may have.
+            self._say("")
+            return
         try:
             value = self.checked(typed)
         except CourseError as error:
@@ -202,8 +233,9 @@ class NumberControl:
         self._value = value
         self._say("")
         if self._parts:
-            self._parts["slider"].value = value
+            self._parts["slider"].value = self._place(value)
             self._parts["box"].value = self._typed()
+            self._parts["beside"].value = escape(self._beside())
         if changed:
             for callback in self._callbacks:
                 callback()
@@ -277,6 +309,9 @@ class ChoiceControl:
     def shown(self, value: Any) -> str:
         """Return the name of a value."""
         return next(name for name, option in self.options.items() if option == value)
+
+    def amount(self, value: Any) -> None:
+        """Return None: options have no difference."""
 
     def on_change(self, callback: Callable[[], None]) -> None:
         """Call ``callback`` after every change of the value."""

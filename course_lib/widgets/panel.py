@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
 from course_lib.errors import CourseError
+from course_lib.widgets.actions import Action, Actions
 from course_lib.widgets.controls import Control, need_few_controls
+from course_lib.widgets.panel_layout import panel_widgets
+from course_lib.widgets.pinned import Pinned, Row, pinned_html, pinned_rows, pinned_text
 from course_lib.widgets.static import show, widgets_missing
-from course_lib.widgets.style import STYLE, naming_script
+from course_lib.widgets.style import STYLE
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
 
@@ -35,11 +38,20 @@ class Panel:
         Takes the controls' values by name and returns a `View`; no side effects.
     manual : bool
         Compute only when Run is pressed: for computations that take seconds.
+    presets : mapping of str to mapping, optional
+        Buttons that set several controls at once, with one computation: values by the controls' names,
+        by the words on the button.
+    pin : bool
+        Whether a result can be pinned as A and compared with the current one, B; see `View.figures`.
+    actions : mapping of str to callable, optional
+        Buttons that start work of some seconds, by the words on the button; see `Actions`.
+    large : bool
+        Large type and a page's whole width, for a room.
 
     Raises
     ------
     CourseError
-        For more than three controls.
+        For more than three controls, and for a preset with a value that a control does not take.
 
     Examples
     --------
@@ -58,11 +70,21 @@ class Panel:
         compute: Callable[..., View],
         *,
         manual: bool = False,
+        presets: Mapping[str, Mapping[str, Any]] | None = None,
+        pin: bool = False,
+        actions: Mapping[str, Action] | None = None,
+        large: bool = False,
     ) -> None:
         need_few_controls(title, controls)
         self.title = title
         self.controls = dict(controls)
         self.manual = manual
+        self.large = large
+        self.presets = {name: self._checked(moves) for name, moves in (presets or {}).items()}
+        self.pinned: Pinned | None = None
+        self._can_pin = pin
+        self._actions = Actions(actions, lambda: self.values) if actions else None
+        self._moving = False
         self._compute = compute
         self._computing = threading.RLock()
         self._busy = False
@@ -109,13 +131,56 @@ class Panel:
         CourseError
             For an unknown name or a value that the control does not take.
         """
-        for name in values:
-            if name not in self.controls:
-                raise CourseError(
-                    f"The panel {self.title!r} has no control {name!r}", expected=" or ".join(self.controls)
-                )
-        checked = {name: self.controls[name].checked(value) for name, value in values.items()}
-        return self._compute(**{**self.values, **checked})
+        return self._compute(**{**self.values, **self._checked(values)})
+
+    def choose(self, preset: str) -> None:
+        """Set the controls as a preset has them; one computation follows, as from its button.
+
+        Raises
+        ------
+        CourseError
+            When there is no such preset.
+        """
+        if preset not in self.presets:
+            options = _listed(self.presets)
+            raise CourseError(text("panel.no_preset", title=self.title, found=preset, options=options))
+        self._moving = True
+        try:
+            for name, value in self.presets[preset].items():
+                self.controls[name].value = value  # type: ignore[misc]
+        finally:
+            self._moving = False
+        if self.values != self._computed_for:
+            self._changed()
+
+    def pin(self) -> None:
+        """Pin the result that is shown as A; later ones are set against it until `unpin`.
+
+        Raises
+        ------
+        CourseError
+            When the current values have no result.
+        """
+        view = self.view
+        self.pinned = Pinned(dict(self._computed_for or self.values), view)
+        self._show()
+
+    def unpin(self) -> None:
+        """Let go of the pinned result."""
+        self.pinned = None
+        self._show()
+
+    def act(self, action: str) -> View | str | None:
+        """Do an action for the current values, as its button does, and return what came of it.
+
+        Raises
+        ------
+        CourseError
+            When there is no such action, one is working already, or it fails.
+        """
+        self._known_action(action)
+        assert self._actions is not None
+        return self._actions.run(action)
 
     def run(self) -> None:
         """Compute for the current values now, as the Run button does."""
@@ -135,15 +200,19 @@ class Panel:
     def static_html(self, reason: str) -> str:
         """Return the panel without controls: the reason, the values, and the view for them."""
         note = f'<p class="course-note">{escape(self._static_sentence(reason))}</p>'
+        done = self._actions.html() if self._actions else ""
         return (
             f'{STYLE}<div class="course-static"><p class="course-heading">{escape(self.title)}</p>'
-            f"{note}{self._content()}</div>"
+            f"{note}{self._content()}{self._pinned_html()}{done}</div>"
         )
 
     def static_text(self, reason: str) -> str:
         """Return the same as `static_html` as plain text."""
         content = self._problem or (self._view.text() if self._view else text("panel.press_run"))
-        return f"{self.title}\n{self._static_sentence(reason)}\n{content}"
+        rows = self._pinned_rows()
+        further = [pinned_text(rows) if rows else "", self._actions.text() if self._actions else ""]
+        parts = [self.title, self._static_sentence(reason), str(content), *further]
+        return "\n".join(part for part in parts if part)
 
     def _ipython_display_(self) -> None:
         if not self.manual or (widgets_missing() and self._view is None):
@@ -155,6 +224,9 @@ class Panel:
 
     def _static_sentence(self, reason: str) -> str:
         """Return why there are no controls, which values are shown, and how to see others."""
+        if self._actions:
+            calls = " ".join(text("panel.action_static", name=name) for name in self._actions.names)
+            reason = f"{reason} {calls}"
         if not self.controls:
             return reason
         chosen = "; ".join(
@@ -166,6 +238,8 @@ class Panel:
 
     def _changed(self) -> None:
         """Note that a control has moved; compute soon, or now where no event loop runs."""
+        if self._moving:
+            return
         self._wanted = True
         if self.manual:
             self._show()
@@ -226,10 +300,42 @@ class Panel:
         """Put the current state into the widgets, where there are any."""
         if not self._parts:
             return
-        self._parts["view"].value = self._content()
+        _set(self._parts["view"], self._content())
         if self.manual:
             stale = self._view is not None and self.values != self._computed_for
-            self._parts["state"].value = escape(text("panel.stale")) if stale else ""
+            _set(self._parts["state"], escape(text("panel.stale")) if stale else "")
+        if self._can_pin:
+            _set(self._parts["pinned"], self._pinned_html())
+            self._parts["unpin"].layout.display = None if self.pinned else "none"
+            words = text("panel.pin_again") if self.pinned else text("panel.pin")
+            self._parts["pin"].description = words
+            self._parts["pin"].disabled = self._view is None or self._problem is not None
+
+    def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return values by the controls' names as the controls would hold them."""
+        for name in values:
+            if name not in self.controls:
+                raise CourseError(
+                    f"The panel {self.title!r} has no control {name!r}", expected=" or ".join(self.controls)
+                )
+        return {name: self.controls[name].checked(value) for name, value in values.items()}
+
+    def _known_action(self, action: str) -> None:
+        names = self._actions.names if self._actions else ()
+        if action not in names:
+            options = _listed(names)
+            raise CourseError(text("panel.no_action", title=self.title, found=action, options=options))
+
+    def _pinned_rows(self) -> tuple[Row, ...]:
+        """Return the pinned result against the one that is shown; empty where there are not both."""
+        if self.pinned is None or self._view is None or self._problem is not None:
+            return ()
+        now = Pinned(self._computed_for or self.values, self._view)
+        return pinned_rows(self.pinned, self.controls, now)
+
+    def _pinned_html(self) -> str:
+        rows = self._pinned_rows()
+        return pinned_html(rows) if rows else ""
 
     def _pressed(self, button: Any) -> None:
         """Run a manual panel: say so, and take no second press meanwhile."""
@@ -242,20 +348,30 @@ class Panel:
             button.disabled = False
 
     def _build(self) -> dict[str, Any]:
-        import ipywidgets as widgets
-
-        head = widgets.HTML(f'{STYLE}<p class="course-heading">{escape(self.title)}</p>')
-        view = widgets.HTML()
-        rows = [control.widget() for control in self.controls.values()]
-        parts: dict[str, Any] = {"view": view}
+        parts = panel_widgets(
+            self.title,
+            [control.widget() for control in self.controls.values()],
+            presets=tuple(self.presets),
+            manual=self.manual,
+            pin=self._can_pin,
+            actions=self._actions.widget() if self._actions else None,
+            large=self.large,
+        )
+        for name, button in parts["presets"].items():
+            button.on_click(lambda _, name=name: self.choose(name))
         if self.manual:
-            button = widgets.Button(
-                description=text("panel.run"), button_style="primary", layout=widgets.Layout(width="auto")
-            )
-            button.on_click(self._pressed)
-            parts |= {"button": button, "state": widgets.HTML()}
-            rows.append(widgets.HBox([button, parts["state"]]))
-            rows[-1].add_class("course-buttons")
-        parts["all"] = widgets.VBox([head, *rows, view, naming_script()])
-        parts["all"].add_class("course-panel")
+            parts["button"].on_click(self._pressed)
+        if self._can_pin:
+            parts["pin"].on_click(lambda _: self.pin())
+            parts["unpin"].on_click(lambda _: self.unpin())
         return parts
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " or ".join(repr(name) for name in names) or text("table.none")
+
+
+def _set(place: Any, content: str) -> None:
+    """Change a widget only when its content does: no message, no flicker, and nothing read out twice."""
+    if place.value != content:
+        place.value = content

@@ -315,7 +315,7 @@ def show_reconciliation(
         summary=" ".join(part for part in (found.difference, found.message) if part),
         columns=(text("reconcile.what"), text("reconcile.value")),
         rows=rows,
-        figure_svg=_reconciliation_chart(found, title, origin, note),
+        figure_svg=_reconciliation_chart(found, exercises.question(qid).title, title, origin, note),
         origin=origin,
         source_note=note,
         result=found,
@@ -323,8 +323,10 @@ def show_reconciliation(
     )
 
 
-def _reconciliation_chart(found: Reconciliation, title: str, origin: Origin | None, note: str) -> str:
-    """Return guess and measurement as bars, "" where they are no numbers."""
+def _reconciliation_chart(
+    found: Reconciliation, what: str, title: str, origin: Origin | None, note: str
+) -> str:
+    """Return guess and measurement as bars over an axis named ``what``, "" where they are no numbers."""
     bars = []
     for label, shown in (
         (text("reconcile.predicted"), found.predicted),
@@ -337,7 +339,7 @@ def _reconciliation_chart(found: Reconciliation, title: str, origin: Origin | No
         bars.append(Bar(label, quantity.base if quantity else None, shown=shown or text("reconcile.none")))
     dimension = parse_quantity(found.measured).dimension
     plain = dimension in ("number", "ratio")
-    axis = text("reconcile.value") if plain else text("reconcile.axis", dimension=dimension)
+    axis = what if plain else text("reconcile.axis", what=what, dimension=dimension)
     return bar_chart(bars, title=title, axis=axis, corner=provenance(origin, note))
 
 

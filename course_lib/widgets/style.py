@@ -109,15 +109,25 @@ NAME_CONTROLS = """<script>
   if (window.courseNamesControls) return;
   window.courseNamesControls = true;
   const named = element => element.querySelector(".widget-label")?.textContent ?? "";
+  // A slider's own number may be a place on a logarithmic scale: what is read out is the box beside it.
+  const say = handle => {
+    const box = handle.closest(".course-control")?.querySelector(".course-typed input");
+    if (box) handle.setAttribute("aria-valuetext", box.value);
+  };
   const name = () => {
-    document.querySelectorAll(".course-slider [role=slider]:not([aria-label])").forEach(
-      handle => handle.setAttribute("aria-label", named(handle.closest(".course-slider"))));
+    document.querySelectorAll(".course-slider [role=slider]:not([aria-label])").forEach(handle => {
+      handle.setAttribute("aria-label", named(handle.closest(".course-slider")));
+      setTimeout(say, 150, handle);
+    });
     document.querySelectorAll(".course-panel .widget-radio:not([role])").forEach(group => {
       group.setAttribute("role", "radiogroup");
       group.setAttribute("aria-label", named(group));
     });
   };
   new MutationObserver(name).observe(document.body, {childList: true, subtree: true});
+  new MutationObserver(changes => changes.forEach(({target}) => {
+    if (target.closest(".course-slider")) setTimeout(say, 150, target);
+  })).observe(document.body, {attributes: true, attributeFilter: ["aria-valuenow"], subtree: true});
   name();
 })();
 </script>"""

@@ -39,6 +39,9 @@ class View:
         What the computation returned before it became a view, for code cells.
     warning : str
         A sentence that nobody must overlook, for example that a result could not be saved.
+    figures : tuple of (str, object)
+        The key figures that a pinned result is compared by: a name, and a number, a quantity or a text with
+        a unit. Without them a table of two columns gives them.
 
     Raises
     ------
@@ -55,6 +58,7 @@ class View:
     source_note: str = ""
     result: object = None
     warning: str = ""
+    figures: tuple[tuple[str, object], ...] = ()
 
     def __post_init__(self) -> None:
         for row in self.rows:
@@ -87,6 +91,12 @@ class View:
             parts.append(table_text(self.columns, self.rows))
         parts.append(provenance(self.origin, self.source_note))
         return "\n".join(part for part in parts if part)
+
+    def key_figures(self) -> tuple[tuple[str, object], ...]:
+        """Return name and value of what the result comes down to."""
+        if self.figures or len(self.columns) != 2:
+            return self.figures
+        return tuple((str(name), value) for name, value in self.rows)
 
     def _table(self) -> str:
         if self.figure_svg:

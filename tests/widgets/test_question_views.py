@@ -282,3 +282,9 @@ def test_wrong_uses_are_one_sentence(exercises: LessonExercises) -> None:
         show_question(exercises, "rate", function=print)
     with pytest.raises(CourseError, match="no question 'rat'"):
         show_question(exercises, "rat")
+
+
+def test_the_axis_of_a_reconciliation_says_what_was_predicted(exercises: LessonExercises) -> None:
+    exercises.predict("guess", "0.8")
+    figure = show_reconciliation(exercises, "guess", 0.7).figure_svg
+    assert ">AUC without duration</text>" in figure and ">Value</text>" not in figure

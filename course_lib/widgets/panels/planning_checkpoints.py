@@ -1,0 +1,237 @@
+"""Lesson 09: checkpoints as bytes, as a burst, and as an interval."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from course_lib.errors import CourseError
+from course_lib.planning import (
+    BYTES_PER_PARAMETER,
+    CheckpointPlan,
+    checkpoint_bytes,
+    checkpoint_plan,
+    daly,
+    exact_interval,
+    interval_for_loss,
+    young,
+)
+from course_lib.widgets.amounts import shown_amount
+from course_lib.widgets.panel import Panel
+from course_lib.widgets.panels.planning_views import Figure, From, plan_view, rate_bar
+from course_lib.widgets.quantity import QuantityControl
+from course_lib.widgets.svg import Bar
+from course_lib.widgets.texts import text
+from course_lib.widgets.view import View, bar_view
+
+
+def checkpoint_sizes_view(parameters: float) -> View:
+    """Return what one model takes on disk, by what is saved of it."""
+    sizes = {
+        rule: float(checkpoint_bytes(parameters=parameters, bytes_per_parameter=each))
+        for rule, each in BYTES_PER_PARAMETER.items()
+    }
+    low, high = min(sizes.values()), max(sizes.values())
+    return bar_view(
+        text(
+            "planning.sizes_title",
+            low=shown_amount(low, "bytes"),
+            high=shown_amount(high, "bytes"),
+            times=high / low,
+        ),
+        [_size_bar(rule, size) for rule, size in sizes.items()],
+        summary=text("planning.sizes_summary", parameters=parameters),
+        axis=text("planning.gb_axis"),
+        label_head=text("planning.saved"),
+        value_head=text("planning.value"),
+        source_note=text("planning.source"),
+        result=sizes,
+    )
+
+
+def _size_bar(rule: str, size: float) -> Bar:
+    label = text("planning.size_each", each=BYTES_PER_PARAMETER[rule], what=rule.partition(" (")[0])
+    return Bar(label, size / 1e9, shown=shown_amount(size, "bytes"))
+
+
+def burst_view(plan: CheckpointPlan) -> View:
+    """Return the average write rate, the burst, and what the burst leaves for training reads."""
+    average, burst = float(plan.average_bytes_per_second), float(plan.burst_bytes_per_second)
+    reading, link = float(plan.reading_bytes_per_second), float(plan.bandwidth_bytes_per_second)
+    left = max(0.0, float(plan.reading_left_bytes_per_second))
+    title = text(
+        f"planning.saving_{_case(plan)}",
+        average=shown_amount(average, "bytes/s"),
+        burst=shown_amount(burst, "bytes/s"),
+        left=shown_amount(left, "bytes/s"),
+        reading=shown_amount(reading, "bytes/s"),
+    )
+    rates = [
+        (text("planning.average"), average),
+        (text("planning.burst"), burst),
+        (text("planning.reading_left"), left),
+    ]
+    figures = [
+        Figure(text("planning.checkpoint"), float(plan.bytes), "bytes", From.SET),
+        Figure(text("planning.interval"), float(plan.interval_seconds), "seconds", From.SET),
+        Figure(text("planning.save"), float(plan.save_seconds), "seconds", From.SET),
+        Figure(text("planning.reading"), reading, "bytes/s", From.ASSUMED),
+        Figure(text("planning.storage"), link, "bytes/s", From.ASSUMED),
+        *(Figure(name, rate, "bytes/s", key=True) for name, rate in rates),
+        Figure(text("planning.save_share"), float(plan.save_share), "ratio"),
+        Figure(text("planning.worst_loss"), float(plan.worst_loss_seconds), "seconds", key=True),
+    ]
+    bars = [rate_bar(name, rate) for name, rate in rates]
+    bars += [rate_bar(text("planning.reading"), reading), rate_bar(text("planning.storage"), link)]
+    return plan_view(
+        plan,
+        title,
+        figures,
+        bars,
+        axis=text("planning.rate_axis"),
+        summary=text("planning.burst_summary"),
+    )
+
+
+def _case(plan: CheckpointPlan) -> str:
+    """Return whether a save fits beside reading, slows it, or does not fit by itself."""
+    if plan.binding == "save burst":
+        return "overrun"
+    return "slowed" if plan.reading_slowed else "fits"
+
+
+def burst_panel(
+    *, reading_bytes_per_second: float = 204.8e6, bandwidth_bytes_per_second: float = 500e6
+) -> Panel:
+    """Return a panel on saving beside reading: bytes of a checkpoint, interval, seconds of a save."""
+
+    def compute(size: float, interval_seconds: float, save_seconds: float) -> View:
+        plan = checkpoint_plan(
+            bytes=size,
+            interval_seconds=interval_seconds,
+            save_seconds=save_seconds,
+            reading_bytes_per_second=reading_bytes_per_second,
+            bandwidth_bytes_per_second=bandwidth_bytes_per_second,
+        )
+        return burst_view(plan)
+
+    controls = {
+        "size": QuantityControl(text("planning.checkpoint"), "100 MB", "1 TB", "8 GB"),
+        "interval_seconds": QuantityControl(
+            text("planning.interval"), "1 min", "6 h", "10 min", dimension="seconds"
+        ),
+        "save_seconds": QuantityControl(text("planning.save"), "1 s", "30 min", "20 s", dimension="seconds"),
+    }
+    presets = {
+        text("planning.preset_lesson"): {
+            "size": "8 GB",
+            "interval_seconds": "10 min",
+            "save_seconds": "20 s",
+        },
+        text("planning.preset_hasty"): {"size": "8 GB", "interval_seconds": "10 min", "save_seconds": "10 s"},
+        text("planning.preset_calm"): {"size": "8 GB", "interval_seconds": "10 min", "save_seconds": "40 s"},
+        text("planning.preset_eight_billion"): {
+            "size": "112.4 GB",
+            "interval_seconds": "1 h",
+            "save_seconds": "8 min",
+        },
+    }
+    return Panel(text("planning.burst_panel"), controls, compute, presets=presets, pin=True)
+
+
+def interval_view(save_seconds: float, mean_seconds_between_failures: float, bearable: float) -> View:
+    """Return the intervals that lose least time in all, and the longest one whose loss is bearable.
+
+    All times are in seconds; intervals are computing between saves.
+
+    Raises
+    ------
+    CourseError
+        Where no interval keeps the loss so small.
+    """
+    between = {"save_seconds": save_seconds, "mean_seconds_between_failures": mean_seconds_between_failures}
+    best = {
+        text("planning.young"): float(young(**between)),
+        text("planning.daly"): float(daly(**between)),
+        text("planning.exact"): float(exact_interval(**between)),
+    }
+    cap = float(interval_for_loss(bearable_loss_seconds=bearable, save_seconds=save_seconds)) - save_seconds
+    if math.isclose(cap, 0.0, abs_tol=1e-6):
+        raise CourseError(text("planning.only_saving"), next_step=text("planning.only_saving_next"))
+    exact = best[text("planning.exact")]
+    chosen = min(exact, cap)
+    words = {"chosen": shown_amount(chosen, "seconds"), "exact": shown_amount(exact, "seconds")}
+    title = (
+        text("planning.interval_by_loss", **words)
+        if cap < exact
+        else text("planning.interval_by_cost", **words)
+    )
+    intervals = {**best, text("planning.by_loss"): cap}
+    note = text("planning.source")
+    given = text("planning.from_set")
+    calculated = text("planning.from_calculated")
+    view = bar_view(
+        title,
+        [Bar(name, size / 60, shown=shown_amount(size, "seconds")) for name, size in intervals.items()],
+        summary=text("planning.interval_summary"),
+        axis=text("planning.interval_axis"),
+        label_head=text("planning.what"),
+        value_head=text("planning.value"),
+        source_note=note,
+        result=chosen,
+    )
+    inputs = (
+        (text("planning.save"), save_seconds),
+        (text("planning.failures"), mean_seconds_between_failures),
+        (text("planning.bearable"), bearable),
+    )
+    binding = text("planning.binding_loss") if cap < exact else text("planning.binding_cost")
+    rows = (
+        *((name, shown_amount(value, "seconds"), given) for name, value in inputs),
+        *((name, shown_amount(value, "seconds"), calculated) for name, value in intervals.items()),
+        (text("planning.binding"), binding, calculated),
+    )
+    columns = (text("planning.what"), text("planning.value"), text("planning.origin"))
+    figures = (
+        *((name, shown_amount(value, "seconds")) for name, value in intervals.items()),
+        (text("planning.binding"), binding),
+    )
+    return View(
+        view.title,
+        view.summary,
+        columns,
+        rows,
+        view.figure_svg,
+        source_note=note,
+        result=chosen,
+        figures=figures,
+    )
+
+
+def interval_panel() -> Panel:
+    """Return a panel on how often to save: time of a save, mean time between failures, bearable loss."""
+    controls = {
+        "save_seconds": QuantityControl(text("planning.save"), "1 s", "1 h", "2 min", dimension="seconds"),
+        "mean_seconds_between_failures": QuantityControl(
+            text("planning.failures"), "30 min", "1000 h", "24 h", dimension="seconds"
+        ),
+        "bearable": QuantityControl(text("planning.bearable"), "1 min", "24 h", "2 h", dimension="seconds"),
+    }
+    presets: dict[str, dict[str, Any]] = {
+        text("planning.preset_small_job"): {
+            "save_seconds": "20 s",
+            "mean_seconds_between_failures": "1000 h",
+            "bearable": "1 h",
+        },
+        text("planning.preset_large_job"): {
+            "save_seconds": "1 min",
+            "mean_seconds_between_failures": 11_135,
+            "bearable": "2 h",
+        },
+        text("planning.preset_strict"): {
+            "save_seconds": "2 min",
+            "mean_seconds_between_failures": "24 h",
+            "bearable": "12 min",
+        },
+    }
+    return Panel(text("planning.interval_panel"), controls, interval_view, presets=presets, pin=True)
