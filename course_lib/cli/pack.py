@@ -142,10 +142,23 @@ def executor_of(jobs: int) -> Iterator[Executor | None]:
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker) as pool:
         try:
+            _start_all(pool, jobs)
             yield pool
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
+
+
+def _start_all(pool: Executor, jobs: int) -> None:
+    """Start all workers with Ctrl-C held back, which they inherit; the parent gets it right afterwards."""
+    if not hasattr(signal, "pthread_sigmask"):
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        for _ in range(jobs):
+            pool.submit(os.getpid)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_worker() -> None:

@@ -241,20 +241,23 @@ def _need_own_plan(target: Target, digest: str) -> None:
 def _packed(
     source: PayloadSource, plan: ShardPlan, target: Target, executor: Executor | None, progress: bool
 ) -> list[PackedShard]:
-    from tqdm import tqdm
-
     tasks = shard_tasks(source, plan, target)
     done = map(pack_shard, tasks) if executor is None else _by_executor(executor, tasks)
-    bar = tqdm(
-        done,
-        desc=f"Packing {source.facts.title}, split {source.facts.split}",
-        total=plan.shard_count,
-        unit="shard",
-        disable=not progress,
-        leave=False,
-        file=sys.stdout,
-    )
-    return sorted(bar, key=lambda packed: packed.file.name)
+    if progress:
+        # A bar that shows nothing takes tqdm's lock too, and a killed fork of this process may hold it.
+        from tqdm import tqdm
+
+        done = iter(
+            tqdm(
+                done,
+                desc=f"Packing {source.facts.title}, split {source.facts.split}",
+                total=plan.shard_count,
+                unit="shard",
+                leave=False,
+                file=sys.stdout,
+            )
+        )
+    return sorted(done, key=lambda packed: packed.file.name)
 
 
 def _by_executor(executor: Executor, tasks: Iterator[ShardTask]) -> Iterator[PackedShard]:
@@ -276,10 +279,9 @@ def _by_executor(executor: Executor, tasks: Iterator[ShardTask]) -> Iterator[Pac
             next_step="run it again, with fewer jobs if memory ran short; what is finished stays",
         ) from error
     finally:
-        for future in in_flight:
-            future.cancel()
-        # A worker must not write any more once the folder's lock is free.
-        wait(in_flight)
+        # A worker must not write any more once the folder's lock is free. What can be cancelled never began,
+        # and where the pool has broken nobody would ever tell `wait` so.
+        wait([future for future in in_flight if not future.cancel()])
 
 
 def shard_buffers(task: ShardTask, rows: list[NDArray[Any]]) -> Iterator[memoryview | bytes]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -219,6 +219,25 @@ def test_ids_that_readers_would_take_apart_are_refused(tmp_path: Path, ids: list
     with pytest.raises(CourseError, match=said):
         pack(source, tmp_path / "set")
     assert not (tmp_path / "set").exists()
+
+
+class BrokenAfterOne(Executor):
+    """Fails its first task and never touches another: what is cancelled there is never reported so."""
+
+    def __init__(self) -> None:
+        self.given: list[Future[Any]] = []
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.given.append(Future())
+        if len(self.given) == 1:
+            self.given[0].set_exception(CourseError("The first shard failed"))
+        return self.given[-1]
+
+
+@pytest.mark.timeout(30)
+def test_a_failure_is_told_though_nobody_answers_for_the_other_shards(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match="The first shard failed"):
+        pack(made_source(20), tmp_path / "set", target_samples=5, executor=BrokenAfterOne())
 
 
 @pytest.mark.parametrize("odd", ["a\0b", "a\0", "\ud800"])
