@@ -233,10 +233,15 @@ def test_the_manifest_of_another_set_is_refused(folder: Path, samples: list[Samp
         ShardSet.open(folder)
 
 
-def test_an_unfinished_set_is_refused(folder: Path, samples: list[Sample]) -> None:
+def test_a_set_that_lost_its_manifest_is_refused_by_that_name(folder: Path, samples: list[Sample]) -> None:
     (folder / "shards.json").unlink()
-    with pytest.raises(CourseError, match="holds no shard set"):
+    with pytest.raises(CourseError, match=r"has lost its shards\.json"):
         ShardSet.open(folder)
+
+
+def test_a_folder_without_a_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match="holds no shard set"):
+        ShardSet.open(tmp_path)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
