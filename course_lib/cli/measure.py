@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from course_lib.cli.output import print_json, print_table
+from course_lib.cli.output import bar_wanted, print_json, print_table
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def loader(as_json: bool, repeats: int, warmup: int, batches: int, **chosen: Any
         repeats=repeats,
         warmup_batches=warmup,
         measured_batches=batches,
-        progress=not as_json,
+        progress=bar_wanted(as_json=as_json),
     )
     _report(comparison, record_loading, _print_loading, as_json=as_json)
 
@@ -184,7 +184,7 @@ def train(
             compute_repeats=compute_repeats,
         ),
         repeats=repeats,
-        progress=not as_json,
+        progress=bar_wanted(as_json=as_json),
     )
     _report(comparison, record_training, _print_training, as_json=as_json)
 

@@ -22,6 +22,11 @@ def print_json(content: Mapping[str, Any]) -> None:
     click.echo(json.dumps(content, indent=2, allow_nan=False))
 
 
+def bar_wanted(*, as_json: bool = False) -> bool:
+    """Return whether a progress bar may be drawn: on a terminal, and not among JSON."""
+    return not as_json and sys.stdout.isatty()
+
+
 def visible(text: str) -> str:
     """Return text from somebody's file as it may be shown: control characters become escapes in ASCII.
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from course_lib.cli.output import print_json, print_table
+from course_lib.cli.output import bar_wanted, print_json, print_table
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def pack(
             target_samples=samples_per_shard,
             seed=seed,
             executor=executor,
-            progress=not as_json,
+            progress=bar_wanted(as_json=as_json),
         )
     if as_json:
         print_json(described(manifest, out))

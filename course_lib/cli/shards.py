@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from course_lib.cli.output import print_json, print_table
+from course_lib.cli.output import bar_wanted, print_json, print_table
 from course_lib.cli.pack import JOBS, chosen_source, described, executor_of, print_set, source_options
 from course_lib.errors import CourseError
 
@@ -70,7 +70,7 @@ def verify(folder: Path, against: Path | None, jobs: int, as_json: bool) -> None
 
     split = None if against is None else read_split(against)
     with executor_of(jobs) as executor:
-        result = verify_shards(folder, split=split, executor=executor, progress=not as_json)
+        result = verify_shards(folder, split=split, executor=executor, progress=bar_wanted(as_json=as_json))
     if as_json:
         print_json(_as_dict(result))
     else:
@@ -131,7 +131,7 @@ def repair(
     manifest = read_manifest(folder)
     source = chosen_source(manifest.dataset, split_name, recipe, manifest_folder, variant, source_kind)
     with executor_of(jobs) as executor:
-        result = repair_shards(folder, source, executor=executor, progress=True)
+        result = repair_shards(folder, source, executor=executor, progress=bar_wanted())
     for name in result.rewritten:
         click.echo(f"Written anew: {name}")
     _print_verification(result.after)
@@ -151,7 +151,7 @@ def unpack(folder: Path, out: Path) -> None:
     """
     from course_lib.shards import unpack_shards
 
-    click.echo(unpack_shards(folder, out, progress=True))
+    click.echo(unpack_shards(folder, out, progress=bar_wanted()))
 
 
 @shards.command()

@@ -56,12 +56,26 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class CheckTask:
-    """What is known of a shard before it is looked through; ``rows`` are its index rows."""
+    """What is known of a shard before it is looked through.
+
+    Attributes
+    ----------
+    path : Path
+    file : ShardFile or None
+        What the shard manifest says of it.
+    rows : structured ndarray or None
+        Its index rows.
+    extension : str
+        Of the payloads.
+    names : dict
+        The names of all shards of the manifest by their SHA-256.
+    """
 
     path: Path
     file: ShardFile | None
     rows: NDArray[Any] | None
     extension: str
+    names: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +114,11 @@ def check_shard(task: CheckTask) -> ShardReport:
     findings: list[Finding] = []
     with OpenShard(task.path) as content:
         whole = task.file is None or digests.sha256 == task.file.sha256
-        if not whole:
+        other = None if whole else task.names.get(digests.sha256)
+        if other is not None:
+            sentence = f"{name} holds the bytes of {other}: shards were exchanged, or copied over each other."
+            findings.append(Finding("damaged shard", name, "", sentence))
+        elif not whole:
             findings += _damage(task, content)
         if whole or task.rows is None:
             keys, complete, labels, stopped = _scanned(content, task, findings)

@@ -178,12 +178,13 @@ def _tasks(
     if rows is not None:
         order = np.argsort(rows["shard"], kind="stable")
         bounds = np.searchsorted(rows["shard"][order], np.arange(len(shards) + 1))
+    names = {shard.sha256: shard.name for shard in shards}
     for number, shard in enumerate(shards):
         own = None if rows is None else np.array(rows[order[bounds[number] : bounds[number + 1]]])
-        yield CheckTask(folder / shard.name, shard, own, extension)
+        yield CheckTask(folder / shard.name, shard, own, extension, names)
     # A reader that lists the folder would take these, too.
     for name in sorted(present - {shard.name for shard in shards}):
-        yield CheckTask(folder / name, None, None, extension)
+        yield CheckTask(folder / name, None, None, extension, names)
 
 
 def _reports(tasks: Iterator[CheckTask], executor: Executor | None, progress: bool) -> Iterable[ShardReport]:

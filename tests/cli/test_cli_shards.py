@@ -55,6 +55,13 @@ def test_pack_verify_damage_repair_and_unpack(tmp_path: Path) -> None:
     assert len(list((tmp_path / "files").glob("*/*"))) == packed["samples"]
 
 
+def test_a_pipe_gets_no_progress_bar(tmp_path: Path) -> None:
+    folder = str(tmp_path / "shards")
+    said = run(*PACK, "--out", folder).output + run("shards", "verify", folder).output
+    assert "Nothing is wrong" in said
+    assert "%|" not in said
+
+
 def test_two_jobs_pack_the_same_bytes_as_one(tmp_path: Path) -> None:
     first = json.loads(run(*PACK, "--out", str(tmp_path / "one"), "--json").stdout)
     second = json.loads(run(*PACK, "--out", str(tmp_path / "two"), "--jobs", "2", "--json").stdout)

@@ -168,6 +168,30 @@ def test_a_missing_and_an_extra_shard_are_found(folder: Path) -> None:
     ]
 
 
+def test_exchanged_shards_are_told_as_such_and_mended(folder: Path) -> None:
+    first, second, aside = folder / "train-000000.tar", folder / SHARD, folder / "aside"
+    first.rename(aside)
+    second.rename(first)
+    aside.rename(second)
+    found = verify_shards(folder)
+    assert [(finding.kind, finding.shard) for finding in found.findings] == [
+        ("damaged shard", first.name),
+        ("damaged shard", second.name),
+    ]
+    assert f"{first.name} holds the bytes of {second.name}" in found.sentences[0]
+    assert found.samples == len(SOURCE)
+    repair_shards(folder, SOURCE)
+    assert verify_shards(folder).ok
+
+
+def test_a_shard_copied_over_another_is_told_and_its_samples_are_there_twice(folder: Path) -> None:
+    shutil.copyfile(folder / "train-000000.tar", folder / SHARD)
+    found = verify_shards(folder)
+    assert f"{SHARD} holds the bytes of train-000000.tar" in found.sentences[0]
+    assert kinds(found) == {"damaged shard", "id twice"}
+    assert found.damaged_shards() == (SHARD,)
+
+
 def test_a_flipped_bit_in_the_index_is_found_and_the_shards_are_looked_through_all_the_same(
     folder: Path,
 ) -> None:
