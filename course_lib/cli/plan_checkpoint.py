@@ -1,11 +1,84 @@
-"""The inputs of ``course plan checkpoint`` that follow from others: its size, and how often to save."""
+"""``course plan checkpoint`` and ``interval``: how large a checkpoint is, and how often to save one."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import click
+
+from course_lib.cli.output import print_json
+from course_lib.cli.plan_options import base_values, number, seconds, size, sizes_read, speed
+from course_lib.cli.plan_output import report, with_options
 from course_lib.errors import CourseError
-from course_lib.units import format_bytes, format_seconds
+from course_lib.units import format_both_readings, format_bytes, format_seconds
+
+_SAVE_TIME = ("--save-time", "save_seconds", "What a save takes.")
+_FAILURES = ("--between-failures", "mean_seconds_between_failures", "Mean time; gives the best interval.")
+_LOSS = seconds("--bearable-loss", "bearable_loss_seconds", "Most training time that may be lost.")
+_FAILED = number("--failed-saves", "failed_saves", "Saves in a row that fail before the training does.")
+
+
+@click.command()
+@with_options(
+    size("--bytes", "bytes", "One checkpoint."),
+    number("--parameters", "parameters", "Of the model, instead of --bytes."),
+    size("--bytes-per-parameter", "bytes_per_parameter", "Weights and optimiser; 14 B if left out."),
+    seconds("--interval", "interval_seconds", "From the start of one save to the next."),
+    seconds(*_SAVE_TIME),
+    _FAILED,
+    seconds(*_FAILURES),
+    _LOSS,
+    speed("--reading", "reading_bytes_per_second", "What training reads from the same storage."),
+    speed("--bandwidth", "bandwidth_bytes_per_second", "What the storage gives to both."),
+)
+def checkpoint(**given: Any) -> None:
+    """Size, write rates and worst-case loss of checkpoints, and how often to save.
+
+    With the size alone (--bytes, or --parameters), it says that and nothing else. Without --interval it
+    follows from --bearable-loss, or is the best one for --between-failures.
+
+    \b
+    Example:
+      course plan checkpoint --bytes "8 GB" --interval "10 min" --save-time "20 s"
+      course plan checkpoint --parameters 8030261248 --save-time "60 s" --between-failures "11135 s"
+      course plan checkpoint --parameters 8030261248
+    """
+    values = base_values(given)
+    if set(values) <= {"bytes", "parameters", "bytes_per_parameter"}:
+        _report_size(given, values)
+    else:
+        report("checkpoint", given, checkpoint_inputs(values))
+
+
+@click.command()
+@with_options(seconds(*_SAVE_TIME, required=True), seconds(*_FAILURES, required=True), _LOSS, _FAILED)
+def interval(**given: Any) -> None:
+    """How often to save: least lost time by Young, by Daly and exactly, and what a bearable loss allows.
+
+    \b
+    Example:
+      course plan interval --save-time "60 s" --between-failures "11135 s"
+      course plan interval --save-time "2 min" --between-failures "24 h" --bearable-loss "12 min"
+    """
+    report("interval", given, (base_values(given), ()))
+
+
+def _report_size(given: dict[str, Any], values: dict[str, Any]) -> None:
+    """Print the size of a checkpoint, which is no plan yet."""
+    if given["save"] is not None or given["page"] is not None:
+        raise CourseError(
+            "The size of a checkpoint alone is no plan that can be saved",
+            next_step='give --save-time and --interval as well, such as "20 s" and "10 min"',
+        )
+    notes: list[str] = []
+    total = _size(values, notes)
+    if given["as_json"]:
+        readings = list(sizes_read(given))
+        print_json({"schema_version": 1, "bytes": total, "sizes_as_typed": readings, "notes": notes})
+        return
+    for note in notes:
+        click.echo(note)
+    click.echo(f"A checkpoint takes {format_both_readings(total)}, calculated from what you give.")
 
 
 def checkpoint_inputs(given: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:

@@ -12,6 +12,7 @@ from course_lib.units import Quantity, format_both_readings, parse_quantity
 
 _EXAMPLES = {
     "bytes": "a size with its unit, such as 100 KB or 1.5 GiB",
+    "bytes or samples": "an amount with its unit, such as 1 GB or 5,000 samples",
     "bytes/s": "a rate with its unit, such as 400 MB/s or 10 Gbit/s",
     "seconds": "a time with its unit, such as 2 ms, 20 s or 10 min",
     "ratio": "a ratio, such as 0.75 or 75%",
@@ -56,6 +57,8 @@ class _Typed(click.ParamType):
                     "A share cannot be more than all", expected="at most 100%", found=str(quantity)
                 )
             return quantity.dimension in ("ratio", "number")
+        if self._dimension == "bytes or samples":
+            return quantity.dimension in ("bytes", "samples")
         if self._dimension != "number":
             return quantity.dimension == self._dimension
         named = {"number", self._counted, "1/s" if self._counted.endswith("/s") else self._counted}
@@ -82,9 +85,11 @@ def speed(option: str, name: str, text: str, *, required: bool = False) -> Calla
     return _option(option, name, text, "bytes/s", "RATE", required)
 
 
-def seconds(option: str, name: str, text: str, *, required: bool = False) -> Callable[[_Command], _Command]:
-    """Return an option that takes a time, such as 10 min."""
-    return _option(option, name, text, "seconds", "TIME", required)
+def seconds(
+    option: str, name: str, text: str, *, required: bool = False, multiple: bool = False
+) -> Callable[[_Command], _Command]:
+    """Return an option that takes a time, such as 10 min; several of them with ``multiple``."""
+    return _option(option, name, text, "seconds", "TIME", required, multiple=multiple)
 
 
 def ratio(option: str, name: str, text: str, *, required: bool = False) -> Callable[[_Command], _Command]:
@@ -97,6 +102,14 @@ def number(
 ) -> Callable[[_Command], _Command]:
     """Return an option that takes a plain number, or one with the unit of what is counted."""
     return _option(option, name, text, "number", "NUMBER", required, counted)
+
+
+def work_and_time(option: str, name: str, text: str) -> Callable[[_Command], _Command]:
+    """Return an option that takes work (bytes or samples) and a time, once for each run."""
+    kinds = click.Tuple([_Typed("bytes or samples"), _Typed("seconds")])
+    return click.option(
+        option, name, type=kinds, metavar="WORK TIME", required=True, multiple=True, help=text
+    )
 
 
 def words(option: str, name: str, text: str, *, required: bool = False) -> Callable[[_Command], _Command]:
@@ -132,8 +145,17 @@ def _typed_first(quantity: Quantity) -> str:
 
 
 def _option(
-    option: str, name: str, text: str, dimension: str, shown: str, required: bool, counted: str = ""
+    option: str,
+    name: str,
+    text: str,
+    dimension: str,
+    shown: str,
+    required: bool,
+    counted: str = "",
+    *,
+    multiple: bool = False,
 ) -> Callable[[_Command], _Command]:
+    kind = _Typed(dimension, counted)
     return click.option(
-        option, name, type=_Typed(dimension, counted), metavar=shown, required=required, help=text
+        option, name, type=kind, metavar=shown, required=required, multiple=multiple, help=text
     )

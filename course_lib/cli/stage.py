@@ -1,4 +1,4 @@
-"""``course stage``: a lesson's live panel as a page of its own, in large type."""
+"""``course stage``: a panel of a lesson as a page of its own, in large type."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
     from course_lib.watched import Emit, JsonValue
+    from course_lib.widgets.stage_panels import StagePanel
 
-_PANELS = {"05": ("course_lib.widgets.panels.live_loading", "live_loading_panel")}
 _FIRST_PORT = 8866
 _LAST_PORT = 8965
 _SECONDS_TO_END_BY_ITSELF = 3.0
@@ -43,26 +43,39 @@ body, #rendered_cells > div {background: #fff;}
 
 
 @click.command()
-@click.argument("lesson")
+@click.argument("lesson", required=False)
+@click.argument("panel", required=False)
+@click.option("--list", "listed", is_flag=True, help="Say which panels there are; with LESSON, only its own.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to serve on; the next free one from 8866.")
 @click.option("--no-browser", is_flag=True, help="Only print the address; open it in a browser yourself.")
-def stage(lesson: str, port: int | None, no_browser: bool) -> None:
-    """Show a lesson's live panel to a room: one page, large type; Ctrl-C ends everything.
+def stage(lesson: str | None, panel: str | None, listed: bool, port: int | None, no_browser: bool) -> None:
+    """Show a panel of a lesson to a room: one page, large type; Ctrl-C ends everything.
 
-    The browser's full screen (F11) leaves only the page. It needs no network.
+    A lesson with one panel needs no name. The browser's full screen (F11) leaves only the page. It needs
+    no network.
 
-    \\b
+    \b
     Example:
       course stage 05
+      course stage 09 capacity
+      course stage --list
       course stage 05 --no-browser --port 9000
     """
-    module, function = _panel_of(lesson)
+    from course_lib.widgets.stage_panels import find_panel
+
+    number = (lesson or "").strip().zfill(2)
+    if listed:
+        _list_panels(number if lesson else "")
+        return
+    if not lesson:
+        raise CourseError("There is no lesson named", next_step="see what `course stage --list` says")
+    chosen = find_panel(number, (panel or "").strip().lower())
     if port is not None and not _is_free(port):
         raise CourseError(
             f"Port {port} is taken by another program", next_step="leave --port out, or choose another one"
         )
     with tempfile.TemporaryDirectory(prefix="course-stage-", ignore_cleanup_errors=True) as folder:
-        notebook = _write_page(Path(folder), lesson.strip().zfill(2), module, function)
+        notebook = _write_page(Path(folder), chosen)
         served = port or _free_port()
         click.echo(f"The page is at http://localhost:{served}/ in a moment. Stop it with Ctrl-C.")
         _serve(notebook, served, no_browser=no_browser)
@@ -87,18 +100,22 @@ def stage_command(notebook: Path, port: int, *, no_browser: bool) -> list[str]:
     return [*command, *(["--no-browser"] if no_browser else [])]
 
 
-def _panel_of(lesson: str) -> tuple[str, str]:
-    number = lesson.strip().zfill(2)
-    if number not in _PANELS:
-        raise CourseError(
-            f"Lesson {lesson} has no page for the stage",
-            expected=" or ".join(_PANELS),
-            next_step="choose one of these, or open the lesson with `course lab`",
-        )
-    return _PANELS[number]
+def _list_panels(lesson: str) -> None:
+    """Print the panels of one lesson or of all, and what has no page and why."""
+    from course_lib.cli.output import print_table
+    from course_lib.widgets.stage_panels import NOT_ALONE, STAGE_PANELS, find_panel, panels_of
+
+    if lesson and not panels_of(lesson):
+        find_panel(lesson)
+    shown = panels_of(lesson) if lesson else STAGE_PANELS
+    rows = [(f"course stage {one.lesson} {one.name}", one.about) for one in shown]
+    print_table(("Command", "What it shows"), rows)
+    for missing in NOT_ALONE:
+        if lesson in ("", missing.lesson):
+            click.echo(f"{missing.reason}.")
 
 
-def _write_page(folder: Path, number: str, module: str, function: str) -> Path:
+def _write_page(folder: Path, chosen: StagePanel) -> Path:
     """Write a notebook of one cell, and the template that shows it, into ``folder``."""
     import nbformat
 
@@ -108,10 +125,11 @@ def _write_page(folder: Path, number: str, module: str, function: str) -> Path:
     write_atomically(
         folder / "share" / "voila" / "templates" / "stage" / "conf.json", '{"base_template": "lab"}'
     )
-    cell = nbformat.v4.new_code_cell(f"from {module} import {function}\n\n{function}(large=True)")
+    call = f"stage_panel({chosen.lesson!r}, {chosen.name!r})"
+    cell = nbformat.v4.new_code_cell(f"from course_lib.widgets.stage_panels import stage_panel\n\n{call}")
     page = nbformat.v4.new_notebook(cells=[cell])
     page.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return write_atomically(folder / f"lesson {number}.ipynb", nbformat.writes(page))
+    return write_atomically(folder / f"lesson {chosen.lesson} {chosen.name}.ipynb", nbformat.writes(page))
 
 
 def _serve(notebook: Path, port: int, *, no_browser: bool) -> None:
@@ -140,8 +158,9 @@ def guard_task(request: dict[str, JsonValue], emit: Emit) -> None:
     """Wait; when this command was killed before it could, end its server and remove its folder."""
     from course_lib.watched.tree import end_tree
 
-    emit({"kind": "at work"})
+    # From the first word on: whoever hears it may be killed before the next line is reached.
     try:
+        emit({"kind": "at work"})
         while True:
             time.sleep(3600)
     finally:
@@ -151,9 +170,15 @@ def guard_task(request: dict[str, JsonValue], emit: Emit) -> None:
 
 def _environment(folder: Path) -> dict[str, str]:
     """Return the server's environment: this package, this environment's kernels, and the page's template."""
+    from course_lib.paths import course_home, mirror_folder
+
     environment = dict(os.environ)
     for name in ("COURSE_WIDGETS", "COURSE_RUN_DIR"):
         environment.pop(name, None)
+    # The page is served from a folder of its own, where a relative path would mean another place.
+    for name, path in (("COURSE_HOME", course_home()), ("COURSE_DATA", mirror_folder())):
+        if environment.get(name, "").strip() and path is not None:
+            environment[name] = str(path)
     for name, first in (
         ("PYTHONPATH", Path(__file__).resolve().parent.parent.parent),
         ("JUPYTER_PATH", folder / "share"),

@@ -32,7 +32,7 @@ def read_prediction(question: PredictionQuestion, value: object) -> str:
     Raises
     ------
     InvalidAnswerError
-        When it is no number of the kind asked for, or none of the options.
+        When it is no number of the kind asked for or outside its natural ends, or none of the options.
     """
     if question.options:
         return find_option(value, question.options, "The guess").id
@@ -41,7 +41,20 @@ def read_prediction(question: PredictionQuestion, value: object) -> str:
         raise InvalidAnswerError(
             f'{guess} is not the kind of value asked for, such as "{question.placeholder}".'
         )
+    if not question.allows(guess):
+        raise InvalidAnswerError(_outside(question, guess))
     return " ".join(value.split()) if isinstance(value, str) else str(guess)
+
+
+def _outside(question: PredictionQuestion, guess: Quantity) -> str:
+    """Say between which ends a guess has to lie, and how a percentage is written."""
+    sides = (("at least", question.at_least), ("at most", question.at_most))
+    ends = " and ".join(f"{side} {end}" for side, end in sides if end)
+    percentage = Quantity(guess.value, "%")
+    meant = ""
+    if guess.dimension == "number" and guess.value > 1 and question.at_most and question.allows(percentage):
+        meant = f'; write "{percentage}" for a percentage'
+    return f"{guess} cannot be: the value is {ends}{meant}."
 
 
 def compare(question: PredictionQuestion, predicted: object, measured: object) -> Comparison:
@@ -93,7 +106,14 @@ def _compare_numbers(question: PredictionQuestion, predicted: object, measured: 
     step = measured.base - guess.base
     apart = question.lower if step < 0 else question.higher
     message = question.close if abs(step) <= allowed else apart
-    return Comparison(str(predicted), shown, _step(guess.base, measured.base, kind), message)
+    return Comparison(_as_guessed(predicted, guess), shown, _step(guess.base, measured.base, kind), message)
+
+
+def _as_guessed(predicted: object, guess: Quantity) -> str:
+    """Return a guess as it was typed, or as the measurement beside it: 200,000,000,000 B are 200 GB."""
+    if guess.dimension in _FORMATS and "iB" not in guess.unit:
+        return _FORMATS[guess.dimension](guess.base)
+    return str(predicted)
 
 
 def _guess_on_record(question: PredictionQuestion, predicted: object) -> Quantity:

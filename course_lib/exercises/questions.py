@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -252,11 +253,14 @@ class PredictionQuestion(_Question):
     """A guess before a run: a number, or one of ``options``. It is reconciled, never marked.
 
     ``close``, ``lower`` and ``higher`` say what a measured number within ``close_within`` of the guess,
-    below it or above it may teach; ``same`` and ``other`` do so for options.
+    below it or above it may teach; ``same`` and ``other`` do so for options. ``at_least`` and ``at_most`` are
+    the ends that a number has by nature, such as 0 and 1 for an AUC; a guess outside is none.
     """
 
     kind: Literal["prediction"]
     placeholder: str = ""
+    at_least: str = ""
+    at_most: str = ""
     options: tuple[Option, ...] = ()
     close_within: str = ""
     close: str = ""
@@ -275,10 +279,28 @@ class PredictionQuestion(_Question):
             )
         if self.options:
             _unique_ids("options", self.options)
+            if self.at_least or self.at_most:
+                raise ValueError("at_least, at_most: options have no ends")
         else:
             _quantity(self.placeholder)
             _quantity(self.close_within)
+            self._check_ends()
         return self
+
+    def _check_ends(self) -> None:
+        example = _quantity(self.placeholder)
+        for field in ("at_least", "at_most"):
+            end = getattr(self, field)
+            if end and not comparable(_quantity(end), example):
+                raise ValueError(f"{field}: {end} is another kind of value than {self.placeholder}")
+        if not self.allows(example):
+            raise ValueError("placeholder: it lies outside at_least and at_most")
+
+    def allows(self, given: Quantity) -> bool:
+        """Tell whether a number lies within the ends that it has by nature."""
+        low = parse_quantity(self.at_least).base if self.at_least else -math.inf
+        high = parse_quantity(self.at_most).base if self.at_most else math.inf
+        return low <= given.base <= high
 
 
 CheckedQuestion = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import os
 import re
@@ -223,6 +224,7 @@ def _run_lesson(
     with (
         (folder / "kernels.log").open("ab") as log,
         client.setup_kernel(env=environment, stdout=log, stderr=log),
+        _no_task_left_when_stopped(),
     ):
         for done, (index, cell) in enumerate(code_cells):
             on_cell(lesson, done, len(code_cells))
@@ -234,6 +236,29 @@ def _run_lesson(
         client.set_widgets_metadata()
     write_atomically(executed, nbformat.writes(notebook) + "\n")
     return LessonRun(lesson, executed, time.monotonic() - started, failure)
+
+
+@contextlib.contextmanager
+def _no_task_left_when_stopped() -> Iterator[None]:
+    """End what nbclient has begun for a cell before its kernel is shut down.
+
+    A Ctrl-C leaves its tasks half-way. They would go on while the kernel is ended, fail for want of it, and
+    asyncio would print that nobody asked how they ended.
+    """
+    from nbclient.util import run_sync
+
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        run_sync(_end_tasks)()
+        raise
+
+
+async def _end_tasks() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _run_cell(client: Any, cell: Any, index: int, number: int, timeout_seconds: int) -> CellFailure | None:

@@ -58,7 +58,9 @@ _KINDS = (
     PlanKind("layout", "Gain of another layout", "metadata", "layout_gain", "LayoutGain"),
     PlanKind("objects", "Requests to an object store", "objects", "object_plan", "ObjectPlan"),
     PlanKind("checkpoint", "Checkpoints", "checkpoints", "checkpoint_plan", "CheckpointPlan"),
+    PlanKind("interval", "How often to save", "intervals", "interval_plan", "IntervalPlan"),
     PlanKind("cost", "Cost of one experiment cycle", "cost", "cycle_cost", "CostPlan"),
+    PlanKind("choice", "The cheapest of several plans", "choice", "choice_plan", "ChoicePlan"),
     PlanKind("mlperf", "MLPerf Storage run", "mlperf", "benchmark_plan", "BenchmarkPlan"),
 )
 KINDS = {kind.name: kind for kind in _KINDS}

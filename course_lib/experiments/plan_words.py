@@ -29,6 +29,13 @@ _BINDING = {
     ("checkpoint", "save burst"): "the storage does not take the burst of a save in that time.",
     ("checkpoint", "training reads"): "while a save runs, too little is left for the reads of the training.",
     ("checkpoint", "loss on failure"): "the writing fits; what a failure costs decides on the interval.",
+    (
+        "interval",
+        "bearable loss",
+    ): "it asks for more frequent saves than least lost time does.",
+    ("interval", "time of saves"): "more frequent saves would cost more time than they bring back.",
+    ("choice", "constraints"): "no plan meets them all, so no price matters yet.",
+    ("choice", "prices"): "which plan is the cheapest, only your own prices can tell.",
     ("cost", "storage"): "keeping the data is the largest part of the cost.",
     ("cost", "waiting devices"): "devices that wait for data are the largest part of the cost.",
     ("cost", "rebuild"): "devices that wait for a cache to be rebuilt are the largest part of the cost.",
@@ -40,13 +47,14 @@ _BINDING = {
     ("mlperf", "5 x memory"): "the data set has to be five times as large as the hosts' memory.",
 }
 
-_STAGES = {
+STAGES = {
     "download": "while the archives lie beside the raw data",
     "convert": "while the raw data are converted",
     "train": "while training runs",
     "save": "while a new checkpoint is written beside those that are kept",
     "retry": "while a save is tried again beside what failed ones left",
 }
+"""When a stage of the life cycle is, by its name."""
 
 _UNSAID = {
     "bandwidth": (
@@ -71,6 +79,14 @@ _UNSAID = {
     "checkpoint": (
         "Whether a checkpoint can be restored: only a restore drill shows that.",
         "How long a restart takes, and what the failure itself costs.",
+    ),
+    "interval": (
+        "Whether failures come at random: after a change of software or hardware they come in heaps.",
+        "How long a restart takes, and what the failure itself costs.",
+    ),
+    "choice": (
+        "Whether each plan does what was given for it: measure that for the one that is taken.",
+        "What people's time, discounts and traffic cost.",
     ),
     "cost": (
         "Whether the plan does what training needs: constraints come first, then the cheapest plan left.",
@@ -111,8 +127,9 @@ def _meaning(plan: Plan, phrase: str) -> str:
     kind = kind_of(plan).name
     if kind == "bandwidth" and getattr(plan, "enough", None) is None:
         return "no bandwidth was given to compare with, so what they ask for is what they read."
-    if kind == "capacity" and phrase in _STAGES:
+    if kind == "capacity" and phrase in STAGES:
         fits = getattr(plan, "enough", None) is not None
         place = "everything fits; the fullest stage is" if fits else "no disk was given; the fullest stage is"
-        return f"{place} {_STAGES[phrase]}."
-    return _BINDING[kind, phrase]
+        return f"{place} {STAGES[phrase]}."
+    # The cheapest plan has the parts of a cost.
+    return _BINDING.get((kind, phrase)) or _BINDING["cost", phrase]

@@ -188,7 +188,11 @@ class LoaderComparison:
 
     def total_samples_per_second(self, candidate: str) -> float:
         """Return all samples of a candidate's runs over all their time."""
-        return total_rate(run.timing for run in self.runs_of(candidate))
+        timings = [run.timing for run in self.runs_of(candidate)]
+        return total_rate(
+            amounts=[timing.sample_count for timing in timings],
+            seconds=[timing.elapsed_seconds for timing in timings],
+        )
 
     @property
     def same_samples(self) -> bool:

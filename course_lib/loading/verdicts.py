@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,6 @@ from typing import TYPE_CHECKING, Literal
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
-    from course_lib.loading.probe import LoaderTiming
     from course_lib.loading.results import LoaderComparison
 
 FEWEST_REPEATS = 3
@@ -89,16 +89,47 @@ def summarise(values: Sequence[float]) -> Summary:
     return Summary(statistics.median(values), min(values), max(values), tuple(values))
 
 
-def total_rate(timings: Iterable[LoaderTiming]) -> float:
-    """Return the samples of all runs over the time of all runs, in samples a second.
+def total_rate(*, amounts: Iterable[float], seconds: Iterable[float]) -> float:
+    """Return the rate over several runs: total work over total time (the rule of MLPerf Storage too).
 
     The mean of the runs' rates is another number and no rate: 1 GB in 1 s and 1 GB in 9 s are
-    0.2 GB/s, while the mean of the rates is 0.556 (the rule of MLPerf Storage too).
+    0.2 GB/s, while the mean of the rates is 0.556.
+
+    Parameters
+    ----------
+    amounts : iterable of float
+        The work of each run: samples, bytes, or seconds of computing.
+    seconds : iterable of float
+        The time of each run, in the same order.
+
+    Returns
+    -------
+    float
+        Work a second.
+
+    Raises
+    ------
+    CourseError
+        For no runs, unequally many amounts and times, and for an amount or a time that is not above 0.
+
+    Examples
+    --------
+    >>> total_rate(amounts=[1e9, 1e9], seconds=[1, 9]) / 1e9
+    0.2
     """
-    timings = list(timings)
-    if not timings:
-        raise CourseError("There are no runs to add up", expected="at least 1", found="0")
-    return sum(timing.sample_count for timing in timings) / sum(timing.elapsed_seconds for timing in timings)
+    work, time = list(amounts), list(seconds)
+    if not work or len(work) != len(time):
+        raise CourseError(
+            "Every run needs its amount and its time",
+            expected="as many amounts as times, at least 1",
+            found=f"{len(work)} and {len(time)}",
+        )
+    for what, values in (("work", work), ("time", time)):
+        if wrong := [value for value in values if not 0 < value < math.inf]:
+            raise CourseError(
+                f"The {what} of a run is out of range", expected="a number above 0", found=wrong[0]
+            )
+    return math.fsum(work) / math.fsum(time)
 
 
 def compare(

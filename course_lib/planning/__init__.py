@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         interval_for_loss,
         young,
     )
+    from course_lib.planning.choice import ChoicePlan, StorageOffer, choice_plan
     from course_lib.planning.core import ONLY_BYTES, Plan
     from course_lib.planning.cost import (
         MONTH_SECONDS,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
         cheapest,
         cycle_cost,
     )
+    from course_lib.planning.intervals import IntervalPlan, interval_plan
     from course_lib.planning.metadata import LayoutGain, MetadataPlan, layout_gain, metadata_plan
     from course_lib.planning.mlperf import (
         BenchmarkPlan,
@@ -41,7 +43,7 @@ if TYPE_CHECKING:
         dlio_configuration,
         passes,
         rules_utilisation,
-        total_rate,
+        total_utilisation,
     )
     from course_lib.planning.objects import ObjectPlan, object_plan
 
@@ -54,8 +56,10 @@ _HOME_OF = {
     "CapacityStage": "capacity",
     "CheckpointPlan": "checkpoints",
     "Choice": "cost",
+    "ChoicePlan": "choice",
     "Constraints": "cost",
     "CostPlan": "cost",
+    "IntervalPlan": "intervals",
     "KINDS": "capacity",
     "LayoutGain": "metadata",
     "MONTH_SECONDS": "cost",
@@ -65,6 +69,7 @@ _HOME_OF = {
     "Offer": "cost",
     "Plan": "core",
     "Prices": "cost",
+    "StorageOffer": "choice",
     "benchmark_plan": "mlperf",
     "bytes_per_parameter": "checkpoints",
     "cache_plan": "cache",
@@ -72,20 +77,22 @@ _HOME_OF = {
     "cheapest": "cost",
     "checkpoint_bytes": "checkpoints",
     "checkpoint_plan": "checkpoints",
+    "choice_plan": "choice",
     "cycle_cost": "cost",
     "daly": "checkpoints",
     "dlio_configuration": "mlperf",
     "exact_interval": "checkpoints",
     "hit_rate_by_bytes": "cache",
     "interval_for_loss": "checkpoints",
+    "interval_plan": "intervals",
     "layout_gain": "metadata",
     "metadata_plan": "metadata",
     "object_plan": "objects",
     "passes": "mlperf",
     "read_bandwidth": "bandwidth",
     "rules_utilisation": "mlperf",
+    "total_utilisation": "mlperf",
     "samples_from_bandwidth": "bandwidth",
-    "total_rate": "mlperf",
     "young": "checkpoints",
 }
 
@@ -101,14 +108,17 @@ __all__ = [
     "CapacityStage",
     "CheckpointPlan",
     "Choice",
+    "ChoicePlan",
     "Constraints",
     "CostPlan",
+    "IntervalPlan",
     "LayoutGain",
     "MetadataPlan",
     "ObjectPlan",
     "Offer",
     "Plan",
     "Prices",
+    "StorageOffer",
     "benchmark_plan",
     "bytes_per_parameter",
     "cache_plan",
@@ -116,12 +126,14 @@ __all__ = [
     "cheapest",
     "checkpoint_bytes",
     "checkpoint_plan",
+    "choice_plan",
     "cycle_cost",
     "daly",
     "dlio_configuration",
     "exact_interval",
     "hit_rate_by_bytes",
     "interval_for_loss",
+    "interval_plan",
     "layout_gain",
     "metadata_plan",
     "object_plan",
@@ -129,7 +141,7 @@ __all__ = [
     "read_bandwidth",
     "rules_utilisation",
     "samples_from_bandwidth",
-    "total_rate",
+    "total_utilisation",
     "young",
 ]
 

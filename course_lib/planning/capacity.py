@@ -217,7 +217,7 @@ def capacity_plan(
     refuse_where(
         peak <= 0,
         "Nothing in this plan takes any space",
-        found="0 B everywhere",
+        found=lambda: "0 B everywhere",
         next_step="give at least the raw data",
     )
     persistent = _fullest(names, [stage.persistent_bytes for stage in timeline])[1]

@@ -151,7 +151,8 @@ def checkpoint_plan(
     refuse_where(
         interval < save,
         "The interval is shorter than the save, so saves would pile up",
-        found=lambda: f"{float(np.min(interval)):g} s for saves of {float(np.max(save)):g} s",
+        found=lambda every, saving: f"{every:g} s for saves of {saving:g} s",
+        of=(interval, save),
         next_step="save less often, or write faster",
     )
     burst = size / save
@@ -213,7 +214,8 @@ def interval_for_loss(*, bearable_loss_seconds: Any, save_seconds: Any, failed_s
     refuse_where(
         interval < save,
         "No interval keeps the loss so small with saves that slow",
-        found=lambda: f"{float(np.min(loss)):g} s of loss for saves of {float(np.max(save)):g} s",
+        found=lambda lost, saving: f"{lost:g} s of loss for saves of {saving:g} s",
+        of=(loss, save),
         next_step="write faster, or bear a larger loss",
     )
     return interval

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
@@ -156,18 +156,36 @@ def count(name: str, value: Any, *, least: int = 1) -> Number:
     return number
 
 
-def refuse_where(condition: Any, what: str, *, found: str | Callable[[], str], next_step: str) -> None:
+def refuse_where(
+    condition: Any, what: str, *, found: Callable[..., str], of: Sequence[Number] = (), next_step: str
+) -> None:
     """Refuse a combination of inputs that makes no sense, wherever ``condition`` holds.
 
-    A ``found`` that takes long to write is a function: it is only asked where something is refused.
+    Parameters
+    ----------
+    condition : bool or ndarray of bool
+        Of each plan, whether it is refused.
+    what, next_step : str
+        As for `CourseError`.
+    found : callable
+        Gets the numbers in ``of`` of the first plan that is refused, and words them.
+    of : sequence of float or ndarray
+        Inputs that the refusal is about; they broadcast to the shape of the condition.
 
     Raises
     ------
     CourseError
-        When it holds for one plan or more.
+        When it holds for one plan or more; of several plans, it names the place of the first, from 1.
     """
-    if condition if isinstance(condition, bool) else bool(np.any(condition)):
-        raise CourseError(what, found=found if isinstance(found, str) else found(), next_step=next_step)
+    if isinstance(condition, bool) and not condition:
+        return
+    refused = np.asarray(condition)
+    if not refused.any():
+        return
+    first = int(refused.argmax())
+    numbers = (float(np.broadcast_to(number, refused.shape).flat[first]) for number in of)
+    place = f" in plan {first + 1:,} of {refused.size:,}" if refused.ndim else ""
+    raise CourseError(what, found=found(*numbers) + place, next_step=next_step)
 
 
 def binding_of(names: Sequence[str], limits: Sequence[Number]) -> tuple[Words, Number]:
@@ -277,6 +295,8 @@ def plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if isinstance(value, Plan):
         return value.to_dict()
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain(asdict(value))
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     if isinstance(value, dict):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from course_lib.planning.core import (
     not_negative,
     positive,
     ratio,
+    refuse_where,
 )
 
 MONTH_SECONDS = 30 * 86_400.0
@@ -70,10 +71,6 @@ class CostPlan(Plan):
     request_cost: Number
     total_cost: Number
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as JSON holds them, the prices by their names."""
-        return {**super().to_dict(), "prices": asdict(self.prices)}
-
 
 @broadcasting
 def cycle_cost(
@@ -123,13 +120,13 @@ def cycle_cost(
     rebuild = not_negative("The time to rebuild", rebuild_seconds)
     asked = count("The number of requests", requests, least=0)
     idle = waiting + rebuild
-    if np.any(idle > cycle):
-        raise CourseError(
-            "Waiting and rebuilding take longer than the cycle",
-            expected=f"at most {float(np.max(cycle)):g} s",
-            found=f"{float(np.max(idle)):g} s",
-            next_step="take the same experiment cycle for all of them",
-        )
+    refuse_where(
+        idle > cycle,
+        "Waiting and rebuilding take longer than the cycle",
+        found=lambda waited, whole: f"{waited:g} s in a cycle of {whole:g} s",
+        of=(idle, cycle),
+        next_step="take the same experiment cycle for all of them",
+    )
     storage = stored / 1e9 * (cycle / MONTH_SECONDS) * _price(prices.per_gb_month, "GB and month", stored)
     hour = _price(prices.per_device_hour, "device and hour", idle)
     waiting_cost, rebuild_cost = machines * waiting / 3600 * hour, machines * rebuild / 3600 * hour

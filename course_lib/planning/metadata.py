@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from course_lib.planning.core import (
     Number,
     Plan,
@@ -279,16 +277,18 @@ def _refuse_unfit_shards(target: Number, room: Number, payload: Number, record: 
     refuse_where(
         target > payload,
         "A shard would be larger than the data",
-        found=lambda: _both(np.max(target), np.min(payload)),
+        found=_both,
+        of=(target, payload),
         next_step="lower the target, or keep all samples in one file",
     )
     refuse_where(
         room < record,
         "A shard would be too small for one sample with its container",
-        found=lambda: _both(np.min(target), np.max(record)),
+        found=_both,
+        of=(target, record),
         next_step="raise the target",
     )
 
 
 def _both(target: float, needed: float) -> str:
-    return f"a target of {format_bytes(float(target))} for {format_bytes(float(needed))}"
+    return f"a target of {format_bytes(target)} for {format_bytes(needed)}"

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from course_lib.errors import CourseError
-from course_lib.loading.utilisation import H100_WORKLOADS, rules_compute_seconds
+from course_lib.loading.utilisation import H100_WORKLOADS, TrainingWorkload, rules_compute_seconds
+from course_lib.loading.verdicts import total_rate
 from course_lib.planning.core import (
     Number,
     Plan,
@@ -102,11 +101,7 @@ def benchmark_plan(
     >>> benchmark_plan(workload="cosmoflow", accelerators=8, host_memory_bytes=256 * 2**30).smallest_samples
     485910.0
     """
-    if workload not in H100_WORKLOADS:
-        raise CourseError(
-            "This workload is not known", expected=" or ".join(H100_WORKLOADS), found=repr(workload)
-        )
-    published = H100_WORKLOADS[workload]
+    published = _published(workload)
     devices = count("The number of accelerators", accelerators)
     machines = count("The number of hosts", hosts)
     memory = positive("The memory of a host", host_memory_bytes)
@@ -189,31 +184,87 @@ def rules_utilisation(
     return float(computing / running)
 
 
-def total_rate(*, amounts: Sequence[float], seconds: Sequence[float]) -> float:
-    """Return the rate over several runs: total work over total time, never the mean of rates.
+@dataclass(frozen=True)
+class TotalUtilisation:
+    """Accelerator utilisation over several runs of one kind.
+
+    Attributes
+    ----------
+    workload : str
+    ratio : float
+        Total compute time over total running time.
+    ratios : tuple of float
+        Of each run.
+    needed_ratio : float
+        The least that passes.
+    passes : bool
+        Whether ``ratio`` does.
+    compute_seconds : float
+        Stated compute time of one run, on each accelerator.
+    """
+
+    workload: str
+    ratio: float
+    ratios: tuple[float, ...]
+    needed_ratio: float
+    passes: bool
+    compute_seconds: float
+
+
+def total_utilisation(
+    *,
+    workload: str,
+    accelerators: int,
+    files: int,
+    running_seconds: Sequence[float],
+    records_per_file: int | None = None,
+    epochs: int = 1,
+) -> TotalUtilisation:
+    """Return the utilisation over several runs by the rules' formula: total compute over total running time.
+
+    Parameters
+    ----------
+    workload : {"unet3d", "resnet50", "cosmoflow"}
+        Its batch size, step time and needed utilisation are the published ones.
+    accelerators, files, epochs : int
+        Of each run.
+    running_seconds : sequence of float
+        s that each run took, the first step's input left out.
+    records_per_file : int, optional
+        Samples in a file; the published number without it.
 
     Raises
     ------
     CourseError
-        For no runs, and for unequally many amounts and times.
+        For an unknown workload, inputs out of range, and a run that was shorter than its compute time.
 
     Examples
     --------
-    >>> total_rate(amounts=[1e9, 1e9], seconds=[1, 9]) / 1e9
-    0.2
+    >>> found = total_utilisation(workload="unet3d", accelerators=1, files=3500, running_seconds=[165, 190])
+    >>> round(found.ratio, 4), found.passes
+    (0.9099, True)
     """
-    work, time = np.atleast_1d(np.asarray(amounts)), np.atleast_1d(np.asarray(seconds))
-    if work.shape != time.shape or not work.size:
-        raise CourseError(
-            "Every run needs its amount and its time",
-            expected="as many amounts as times, one or more",
-            found=f"{work.size} and {time.size}",
+    published = _published(workload)
+    ratios = tuple(
+        rules_utilisation(
+            records_per_file=_FILES[workload][1] if records_per_file is None else records_per_file,
+            files=files,
+            accelerators=accelerators,
+            batch_size=published.batch_size,
+            step_seconds=published.compute_seconds_per_step,
+            running_seconds=seconds,
+            epochs=epochs,
         )
-    checked = positive("The work of a run", work), positive("The time of a run", time)
-    return float(np.sum(checked[0]) / np.sum(checked[1]))
+        for seconds in running_seconds
+    )
+    computing = [share * seconds for share, seconds in zip(ratios, running_seconds, strict=True)]
+    total = total_rate(amounts=computing, seconds=running_seconds)
+    return TotalUtilisation(
+        workload, total, ratios, published.needed_ratio, passes(total, workload=workload), computing[0]
+    )
 
 
-def dlio_configuration(plan: BenchmarkPlan, *, data_folder: str, epochs: int = 5) -> dict[str, Any]:
+def dlio_configuration(plan: BenchmarkPlan, *, data_folder: str, epochs: float = 5) -> dict[str, Any]:
     """Return a configuration in the manner of DLIO's workload files, for one plan.
 
     Parameters
@@ -222,8 +273,8 @@ def dlio_configuration(plan: BenchmarkPlan, *, data_folder: str, epochs: int = 5
         Of plain numbers, no arrays.
     data_folder : str
         Where the benchmark generates and reads its files.
-    epochs : int
-        Passes over the data.
+    epochs : float
+        Passes over the data, a whole number.
 
     Returns
     -------
@@ -233,7 +284,7 @@ def dlio_configuration(plan: BenchmarkPlan, *, data_folder: str, epochs: int = 5
     Raises
     ------
     CourseError
-        For a plan over arrays.
+        For a plan over arrays, and for epochs that are no whole number of 1 or more.
     """
     if not isinstance(plan.smallest_samples, float):
         raise CourseError("A configuration is written from one plan", found="a plan over arrays")
@@ -269,8 +320,12 @@ def passes(utilisation: Any, *, workload: str) -> Any:
     >>> passes(0.89, workload="unet3d"), passes(0.71, workload="cosmoflow")
     (False, True)
     """
+    return ratio("The accelerator utilisation", utilisation) >= _published(workload).needed_ratio
+
+
+def _published(workload: str) -> TrainingWorkload:
     if workload not in H100_WORKLOADS:
         raise CourseError(
             "This workload is not known", expected=" or ".join(H100_WORKLOADS), found=repr(workload)
         )
-    return ratio("The accelerator utilisation", utilisation) >= H100_WORKLOADS[workload].needed_ratio
+    return H100_WORKLOADS[workload]

@@ -123,13 +123,15 @@ def object_plan(
     refuse_where(
         payload > size,
         "A range is larger than the object",
-        found=lambda: f"{float(np.max(payload)):g} B of {float(np.min(size)):g} B",
+        found=lambda range_, whole: f"{range_:g} B of {whole:g} B",
+        of=(payload, size),
         next_step="read the object whole, without a range",
     )
     refuse_where(
         memory < payload,
         "The memory does not hold one request",
-        found=lambda: f"{float(np.min(memory)):g} B for {float(np.max(payload)):g} B",
+        found=lambda there, needed: f"{there:g} B for {needed:g} B",
+        of=(memory, payload),
         next_step="raise the limit, or read smaller ranges",
     )
     pieces = rounded_up(size / payload)

@@ -23,8 +23,8 @@ def label_of(field_name: str) -> str:
 
     Examples
     --------
-    >>> label_of("remote_bytes_per_second"), label_of("fill_seconds"), label_of("bytes_per_sample")
-    ('remote rate', 'time to fill', 'bytes per sample')
+    >>> label_of("local_bytes_per_second"), label_of("fill_seconds"), label_of("bytes_per_sample")
+    ('local rate', 'time to fill', 'bytes per sample')
     """
     name = field_name
     if name in _LABELS:
@@ -36,7 +36,7 @@ def label_of(field_name: str) -> str:
 
 _LABELS = {
     "bytes_per_second": "bytes read",
-    "cold_bytes_per_second": "remote rate at a cold start",
+    "cold_bytes_per_second": "read from there at a cold start",
     "hit_rate": "hit rate (by bytes)",
     "fill_seconds": "time to fill",
     "rebuild_seconds": "time to rebuild",
@@ -44,14 +44,14 @@ _LABELS = {
     "warm_seconds": "epoch with a filled cache",
     "uncached_seconds": "epoch without a cache",
     "break_even_epochs": "epochs to break even",
-    "static_bytes": "static total",
+    "static_bytes": "total at rest",
     "local_bytes": "local caches",
     "left_bytes": "left at the peak",
     "needed_bytes": "peak with the reserve",
     "seconds_with_cache": "all epochs with the cache",
     "seconds_without_cache": "all epochs without it",
     "shard_bytes": "bytes of a shard",
-    "enough_cold": "enough at a cold start",
+    "enough_cold": "is it enough at a cold start?",
     "bytes": "bytes of a checkpoint",
     "raw_bytes": "raw data",
     "processed_bytes": "processed data",
@@ -73,6 +73,36 @@ _LABELS = {
     "needed_ratio": "needed utilisation",
     "stored_bytes": "stored data",
     "waiting_seconds": "time that devices wait",
+    "remote_bytes_per_second": "read from the remote side",
+    "available_bytes_per_second": "bandwidth there is",
+    "served_samples_per_second": "samples that reading allows",
+    "samples_per_second": "samples wanted",
+    "batches_per_second": "batches of each consumer",
+    "enough": "is it enough?",
+    "persistent_static_bytes": "persistent storage at rest",
+    "persistent_peak_bytes": "persistent storage at its fullest",
+    "disk_bytes": "disk there is",
+    "local_disk_bytes": "local disks there are",
+    "shared_cache": "one cache for all jobs",
+    "failed_attempts": "part files of failed saves",
+    "average_bytes_per_second": "average write rate",
+    "burst_bytes_per_second": "write rate while saving",
+    "worst_loss_seconds": "most training that a failure takes",
+    "reading_slowed": "reading slowed by a save?",
+    "failed_saves": "saves that fail in a row",
+    "interval_seconds": "from the start of a save to the next",
+    "mean_seconds_between_failures": "mean time between failures",
+    "bearable_loss_seconds": "bearable loss",
+    "young_seconds": "computing between saves, Young 1974",
+    "daly_seconds": "computing between saves, Daly 2006",
+    "exact_seconds": "computing between saves, exactly",
+    "loss_limit_seconds": "computing between saves, longest by loss",
+    "computing_seconds": "computing between saves, to take",
+    "device_hour_price": "price of a device for an hour",
+    "thousand_requests_price": "price of 1,000 requests",
+    "cycle_seconds": "experiment cycle",
+    "cheapest": "cheapest plan",
+    "cheapest_cost": "its cost over the cycle",
 }
 
 

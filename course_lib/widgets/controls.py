@@ -4,47 +4,22 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from numbers import Real
-from typing import Any, Protocol
+from typing import Any
 
 from course_lib.errors import CourseError
+from course_lib.units import parse_quantity
 from course_lib.widgets.amounts import Amount
+from course_lib.widgets.choices import ChoiceControl
+from course_lib.widgets.control import Control, Moved, need_few_controls
 from course_lib.widgets.svg import format_number
 from course_lib.widgets.texts import text
 
-_FEW = 5
-_SHORT = 60
-_MOST_IN_A_PANEL = 3
+__all__ = ["ChoiceControl", "Control", "NumberControl", "need_few_controls"]
 
 
-class Control(Protocol):
-    """What a panel needs of a control."""
-
-    label: str
-
-    @property
-    def value(self) -> Any:
-        """The current value, always a valid one."""
-
-    def checked(self, value: Any) -> Any:
-        """Return ``value`` as this control would hold it; CourseError when it cannot."""
-
-    def shown(self, value: Any) -> str:
-        """Return a value as text for people."""
-
-    def amount(self, value: Any) -> Amount | None:
-        """Return a value as an amount that differences can be taken of; None where there are none."""
-
-    def on_change(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` after every change of the value."""
-
-    def widget(self) -> Any:
-        """Return the ipywidgets view, always the same one."""
-
-
-class NumberControl:
+class NumberControl(Moved):
     """A number between two ends: a slider with a box to type in beside it, kept in step.
 
     Parameters
@@ -72,6 +47,7 @@ class NumberControl:
         step: float = 1,
         unit: str = "",
     ) -> None:
+        super().__init__()
         self.label = label
         self.minimum = minimum
         self.maximum = maximum
@@ -79,7 +55,6 @@ class NumberControl:
         self.unit = unit
         self.whole = all(isinstance(number, int) for number in (minimum, maximum, value, step))
         self.problem = ""
-        self._callbacks: list[Callable[[], None]] = []
         self._parts: dict[str, Any] = {}
         self._value = self.checked(value)
 
@@ -131,10 +106,6 @@ class NumberControl:
         """Return a value as an amount in the control's unit."""
         return Amount(float(value), self.unit)
 
-    def on_change(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` after every change of the value."""
-        self._callbacks.append(callback)
-
     def widget(self) -> Any:
         """Return slider, box, unit and the place for a sentence on bad input."""
         if not self._parts:
@@ -142,15 +113,17 @@ class NumberControl:
         return self._parts["all"]
 
     def _parsed(self, typed: str) -> float | None:
-        """Return a typed text as a number, or None."""
+        """Return a typed text as a number, or None; CourseError where a comma may be a decimal mark."""
         plain = typed.strip()
         if self.unit and plain.lower().endswith(self.unit.lower()):
             plain = plain[: -len(self.unit)]
-        plain = plain.strip().replace(",", "").replace("_", "").replace(" ", "")
         try:
-            return float(plain)
-        except ValueError:
+            number = parse_quantity(plain)
+        except CourseError as error:
+            if "," in plain:
+                raise CourseError(text("number.unreadable", label=self.label, sentence=error)) from error
             return None
+        return None if number.unit else number.value
 
     def _build(self) -> dict[str, Any]:
         import ipywidgets as widgets
@@ -180,8 +153,8 @@ class NumberControl:
         row.add_class("course-control")
         sentence = widgets.HTML()
         sentence.layout.display = "none"
-        slider.observe(lambda change: self._from_slider(change["new"]), "value")
-        box.observe(lambda change: self._from_box(change["new"]), "value")
+        slider.observe(lambda change: self._moved_by_hand(self._from_slider, change["new"]), "value")
+        box.observe(lambda change: self._moved_by_hand(self._from_box, change["new"]), "value")
         return {
             "slider": slider,
             "box": box,
@@ -228,17 +201,17 @@ class NumberControl:
         self._take(value)
 
     def _take(self, value: float) -> None:
-        """Hold a valid value, show it in both parts, and tell whoever listens."""
+        """Hold a valid value, tell whoever listens, and show it in both parts."""
         changed = value != self._value
         self._value = value
         self._say("")
+        if changed:
+            # Before the parts: the results are what is waited for, and each part is a message of its own.
+            self._tell()
         if self._parts:
-            self._parts["slider"].value = self._place(value)
+            self._parts["slider"].value = self._place(self._value)
             self._parts["box"].value = self._typed()
             self._parts["beside"].value = escape(self._beside())
-        if changed:
-            for callback in self._callbacks:
-                callback()
 
     def _say(self, sentence: str) -> None:
         """Show a sentence under the control, or take it away."""
@@ -247,124 +220,3 @@ class NumberControl:
             place = self._parts["sentence"]
             place.value = f'<p class="course-problem" role="alert">{escape(sentence)}</p>' if sentence else ""
             place.layout.display = None if sentence else "none"
-
-
-class ChoiceControl:
-    """One of several named options: buttons side by side for a few short ones, a list for more.
-
-    Parameters
-    ----------
-    label : str
-        What is chosen.
-    options : sequence of str or mapping of str to object
-        Names to show; a mapping gives each name the value that the computation gets.
-    value : object, optional
-        The value at the start; the first one without it.
-
-    Raises
-    ------
-    CourseError
-        When there are no options, or the value is not among them.
-    """
-
-    def __init__(self, label: str, options: Sequence[str] | Mapping[str, Any], value: Any = None) -> None:
-        self.label = label
-        self.options: dict[str, Any] = (
-            dict(options) if isinstance(options, Mapping) else {name: name for name in options}
-        )
-        self._callbacks: list[Callable[[], None]] = []
-        self._widget: Any = None
-        if not self.options:
-            raise CourseError(f"The choice {label!r} has no options", next_step="give it at least one")
-        self._value = self.checked(next(iter(self.options.values())) if value is None else value)
-
-    @property
-    def value(self) -> Any:
-        """The current value; setting it moves the widget. CourseError when it is not among the options."""
-        return self._value
-
-    @value.setter
-    def value(self, value: Any) -> None:
-        self._take(self.checked(value))
-
-    def checked(self, value: Any) -> Any:
-        """Return ``value`` if it is among the options.
-
-        Raises
-        ------
-        CourseError
-            In one sentence that lists the options, when it is not.
-        """
-        if value not in self.options.values():
-            raise CourseError(
-                text(
-                    "choice.unknown",
-                    label=self.label,
-                    options=", ".join(repr(option) for option in self.options.values()),
-                    found=repr(value),
-                )
-            )
-        return value
-
-    def shown(self, value: Any) -> str:
-        """Return the name of a value."""
-        return next(name for name, option in self.options.items() if option == value)
-
-    def amount(self, value: Any) -> None:
-        """Return None: options have no difference."""
-
-    def on_change(self, callback: Callable[[], None]) -> None:
-        """Call ``callback`` after every change of the value."""
-        self._callbacks.append(callback)
-
-    def widget(self) -> Any:
-        """Return the buttons or the list."""
-        if self._widget is None:
-            self._widget = self._build()
-        return self._widget
-
-    def _build(self) -> Any:
-        import ipywidgets as widgets
-
-        common = {
-            "options": list(self.options.items()),
-            "value": self._value,
-            "description": self.label,
-            "style": {"description_width": "initial"},
-        }
-        if len(self.options) <= _FEW and sum(len(name) + 4 for name in self.options) <= _SHORT:
-            view = widgets.RadioButtons(
-                **common, orientation="horizontal", layout=widgets.Layout(width="auto")
-            )
-        else:
-            view = widgets.Dropdown(**common, layout=widgets.Layout(width="auto", max_width="100%"))
-        view.add_class("course-choice")
-        view.observe(lambda change: self._take(change["new"]), "value")
-        return view
-
-    def _take(self, value: Any) -> None:
-        """Hold a valid value, show it, and tell whoever listens."""
-        changed = value != self._value
-        self._value = value
-        if self._widget is not None:
-            self._widget.value = value
-        if changed:
-            for callback in self._callbacks:
-                callback()
-
-
-def need_few_controls(title: str, controls: Mapping[str, Control]) -> None:
-    """Refuse more controls than one panel may have.
-
-    Raises
-    ------
-    CourseError
-        For more than three.
-    """
-    if len(controls) > _MOST_IN_A_PANEL:
-        raise CourseError(
-            f"The panel {title!r} has too many controls",
-            expected=f"at most {_MOST_IN_A_PANEL}",
-            found=len(controls),
-            next_step="make two panels of it",
-        )

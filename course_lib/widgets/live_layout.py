@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from course_lib.widgets.style import STYLE, naming_script
+from course_lib.widgets.naming import naming_script
+from course_lib.widgets.style import STYLE
 from course_lib.widgets.texts import text
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Callable, Iterable, Mapping
 from html import escape
 from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.widgets.actions import Action, Actions
+from course_lib.widgets.computing import Computing
 from course_lib.widgets.controls import Control, need_few_controls
+from course_lib.widgets.naming import press
 from course_lib.widgets.panel_layout import panel_widgets
 from course_lib.widgets.pinned import Pinned, Row, pinned_html, pinned_rows, pinned_text
 from course_lib.widgets.static import show, widgets_missing
@@ -18,14 +18,12 @@ from course_lib.widgets.style import STYLE
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
 
-_GATHERING_SECONDS = 0.015
-
 
 class Panel:
     """Controls over a pure function; shown as the last expression of a cell.
 
-    A change is computed once the controls have come to rest for a moment; changes that arrive while
-    a computation runs lead to one more, for the newest values. Where widgets do not render, the table
+    A move by hand is computed at once, several moves by code together when the code gives way; changes
+    during a computation lead to one more, for the newest values. Where widgets do not render, the table
     and figure for the current values stand in.
 
     Parameters
@@ -86,13 +84,7 @@ class Panel:
         self._actions = Actions(actions, lambda: self.values) if actions else None
         self._moving = False
         self._compute = compute
-        self._computing = threading.RLock()
-        self._busy = False
-        self._wanted = True
-        self._waiting: set[int] = set()
-        self._computed_for: dict[str, Any] | None = None
-        self._view: View | None = None
-        self._problem: CourseError | None = None
+        self._latest = Computing(compute, lambda: self.values, self._show)
         self._parts: dict[str, Any] = {}
         for control in self.controls.values():
             control.on_change(self._changed)
@@ -111,12 +103,12 @@ class Panel:
         CourseError
             When the values have no result; the sentence is the one that the panel shows.
         """
-        if not self.manual or (self._view is None and self._problem is None):
-            self._update()
-        if self._problem is not None:
-            raise self._problem
-        assert self._view is not None
-        return self._view
+        if not self.manual or (self._latest.view is None and self._latest.problem is None):
+            self._latest.now()
+        if self._latest.problem is not None:
+            raise self._latest.problem
+        assert self._latest.view is not None
+        return self._latest.view
 
     @property
     def value(self) -> Any:
@@ -150,7 +142,7 @@ class Panel:
                 self.controls[name].value = value  # type: ignore[misc]
         finally:
             self._moving = False
-        if self.values != self._computed_for:
+        if self.values != self._latest.values_shown:
             self._changed()
 
     def pin(self) -> None:
@@ -162,7 +154,7 @@ class Panel:
             When the current values have no result.
         """
         view = self.view
-        self.pinned = Pinned(dict(self._computed_for or self.values), view)
+        self.pinned = Pinned(dict(self._latest.values_shown or self.values), view)
         self._show()
 
     def unpin(self) -> None:
@@ -184,16 +176,14 @@ class Panel:
 
     def run(self) -> None:
         """Compute for the current values now, as the Run button does."""
-        self._wanted = True
-        self._computed_for = None
-        self._update()
+        self._latest.again()
 
     def widget(self) -> Any:
         """Return the panel as one ipywidgets box, always the same one."""
         if not self._parts:
             self._parts = self._build()
             if not self.manual:
-                self._update()
+                self._latest.now()
             self._show()
         return self._parts["all"]
 
@@ -208,15 +198,17 @@ class Panel:
 
     def static_text(self, reason: str) -> str:
         """Return the same as `static_html` as plain text."""
-        content = self._problem or (self._view.text() if self._view else text("panel.press_run"))
+        content = self._latest.problem or (
+            self._latest.view.text() if self._latest.view else text("panel.press_run")
+        )
         rows = self._pinned_rows()
         further = [pinned_text(rows) if rows else "", self._actions.text() if self._actions else ""]
         parts = [self.title, self._static_sentence(reason), str(content), *further]
         return "\n".join(part for part in parts if part)
 
     def _ipython_display_(self) -> None:
-        if not self.manual or (widgets_missing() and self._view is None):
-            self._update()
+        if not self.manual or (widgets_missing() and self._latest.view is None):
+            self._latest.now()
         show(self)
 
     def __str__(self) -> str:
@@ -237,64 +229,29 @@ class Panel:
         return text("static.values", reason=reason, chosen=chosen, call=f".at({call})")
 
     def _changed(self) -> None:
-        """Note that a control has moved; compute soon, or now where no event loop runs."""
+        """Note that a control has moved, and compute.
+
+        A move by hand is computed before its message is answered: until then the front end holds back
+        further ones and keeps the newest, so that none pile up. Code that moves several controls gets one
+        computation, when it gives way.
+        """
         if self._moving:
             return
-        self._wanted = True
+        self._latest.want()
         if self.manual:
             self._show()
-            return
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self._update()
-            return
-        if id(loop) not in self._waiting:
-            self._waiting.add(id(loop))
-            loop.call_later(_GATHERING_SECONDS, self._update_from, id(loop))
-
-    def _update_from(self, loop_id: int) -> None:
-        self._waiting.discard(loop_id)
-        self._update()
-
-    def _update(self) -> None:
-        """Compute until the result is that of the newest values, and show it."""
-        with self._computing:
-            if self._busy:
-                return
-            self._busy = True
-            try:
-                while self._wanted:
-                    self._wanted = False
-                    values = self.values
-                    if values != self._computed_for:
-                        self._computed_for = values
-                        self._view, self._problem = self._result(values)
-                    self._show()
-            finally:
-                self._busy = False
-
-    def _result(self, values: dict[str, Any]) -> tuple[View | None, CourseError | None]:
-        """Return the view for ``values``, or the sentence on why there is none."""
-        try:
-            return self._compute(**values), None
-        except CourseError as error:
-            return None, error
-        except KeyboardInterrupt:
-            self._computed_for = None
-            return None, CourseError(text("panel.stopped"))
-        except Exception as error:
-            self._computed_for = None
-            kind = type(error).__name__
-            return None, CourseError(text("panel.failed", kind=kind, message=error))
+        elif any(control.by_hand for control in self.controls.values()):
+            self._latest.now()
+        else:
+            self._latest.soon()
 
     def _content(self) -> str:
         """Return what stands under the controls, as HTML."""
-        if self._problem is not None:
-            return f'<p class="course-problem" role="alert">{escape(str(self._problem))}</p>'
-        if self._view is None:
+        if self._latest.problem is not None:
+            return f'<p class="course-problem" role="alert">{escape(str(self._latest.problem))}</p>'
+        if self._latest.view is None:
             return f'<p class="course-note">{escape(text("panel.press_run"))}</p>'
-        return self._view.html()
+        return self._latest.view.html()
 
     def _show(self) -> None:
         """Put the current state into the widgets, where there are any."""
@@ -302,14 +259,18 @@ class Panel:
             return
         _set(self._parts["view"], self._content())
         if self.manual:
-            stale = self._view is not None and self.values != self._computed_for
+            stale = self._latest.view is not None and self.values != self._latest.values_shown
             _set(self._parts["state"], escape(text("panel.stale")) if stale else "")
         if self._can_pin:
             _set(self._parts["pinned"], self._pinned_html())
             self._parts["unpin"].layout.display = None if self.pinned else "none"
             words = text("panel.pin_again") if self.pinned else text("panel.pin")
             self._parts["pin"].description = words
-            self._parts["pin"].disabled = self._view is None or self._problem is not None
+            self._parts["pin"].disabled = self._latest.view is None or self._latest.problem is not None
+            press(self._parts["pin"], self.pinned is not None)
+        values = self.values
+        for name, moves in self.presets.items():
+            press(self._parts["presets"][name], moves.items() <= values.items())
 
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values by the controls' names as the controls would hold them."""
@@ -328,9 +289,9 @@ class Panel:
 
     def _pinned_rows(self) -> tuple[Row, ...]:
         """Return the pinned result against the one that is shown; empty where there are not both."""
-        if self.pinned is None or self._view is None or self._problem is not None:
+        if self.pinned is None or self._latest.view is None or self._latest.problem is not None:
             return ()
-        now = Pinned(self._computed_for or self.values, self._view)
+        now = Pinned(self._latest.values_shown or self.values, self._latest.view)
         return pinned_rows(self.pinned, self.controls, now)
 
     def _pinned_html(self) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
-from course_lib.widgets.style import STYLE, naming_script
+from course_lib.widgets.naming import ANNOUNCED, naming_script, toggle
+from course_lib.widgets.style import STYLE
 from course_lib.widgets.texts import text
 
 
@@ -47,7 +48,10 @@ def panel_widgets(
         box.add_class("course-buttons")
         return box
 
-    parts: dict[str, Any] = {"view": widgets.HTML(), "presets": {name: button(name) for name in presets}}
+    parts: dict[str, Any] = {
+        "view": widgets.HTML(),
+        "presets": {name: toggle(button(name)) for name in presets},
+    }
     asked = []
     if presets:
         words = widgets.HTML(f'<span class="course-before">{escape(text("panel.presets"))}</span>')
@@ -58,7 +62,7 @@ def panel_widgets(
         asked.append(row(parts["button"], parts["state"]))
     shown = [parts["view"]]
     if pin:
-        parts |= {"pin": button(text("panel.pin")), "unpin": button(text("panel.unpin"))}
+        parts |= {"pin": toggle(button(text("panel.pin"))), "unpin": button(text("panel.unpin"))}
         parts["pinned"] = widgets.HTML()
         asked.append(row(parts["pin"], parts["unpin"]))
         shown.insert(0, parts["pinned"])
@@ -67,7 +71,7 @@ def panel_widgets(
     left, right = widgets.VBox(asked), widgets.VBox(shown)
     left.add_class("course-asked")
     right.add_class("course-shown")
-    head = widgets.HTML(f'{STYLE}<p class="course-heading">{escape(title)}</p>')
+    head = widgets.HTML(f'{STYLE}<p class="course-heading">{escape(title)}</p>{ANNOUNCED}')
     parts["all"] = widgets.VBox([head, left, right, naming_script()])
     parts["all"].add_class("course-panel")
     if large:

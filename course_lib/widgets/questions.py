@@ -14,8 +14,9 @@ from course_lib.exercises.questions import ArtefactQuestion, CodeQuestion, Predi
 from course_lib.units import parse_quantity
 from course_lib.widgets.answer_inputs import answer_input
 from course_lib.widgets.markdown import markdown_html, unmarked
+from course_lib.widgets.naming import naming_script
 from course_lib.widgets.static import show
-from course_lib.widgets.style import STYLE, naming_script
+from course_lib.widgets.style import STYLE
 from course_lib.widgets.svg import Bar, bar_chart
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View, provenance

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from course_lib.widgets.texts import text
 
 _WAIT = "1.5s"
+_DISCONNECTED = "jupyter-widgets-disconnected"  # what ipywidgets calls a view whose kernel is gone
 
 
 class Showable(Protocol):
@@ -37,9 +38,10 @@ def bundles(shown: Showable) -> list[dict[str, Any]]:
     """Return the outputs that show ``shown``, each as content by media type.
 
     A front end shows one media type of an output. JupyterLab prefers the widget to HTML even when its
-    model is gone, as in a notebook that is opened again, and then shows an error only. So the static
-    form is an output of its own, which a style rule hides while the live one is on the page. It waits a
-    moment before it appears, since the live one takes a moment to be made.
+    model is gone, as in a notebook that is opened again, and then says "Error displaying widget" only; after
+    a restart of the kernel it leaves a dead widget with a broken link beside each part. So the static form
+    is an output of its own. Style rules show one of the two: the live one while it is on the page and
+    connected, else the static one. That waits a moment, since the live one takes a moment to be made.
     """
     reason = widgets_missing()
     if reason:
@@ -48,16 +50,29 @@ def bundles(shown: Showable) -> list[dict[str, Any]]:
     name = f"course-live-{live.model_id}"
     live.add_class(name)
     reason = text("static.not_live")
-    rules = (
-        f"<style>body:has(.{name}) .{name}-standin {{display: none;}}"
-        " @keyframes course-appear {from {max-height: 0;} to {max-height: none;}}"
-        f" .{name}-standin {{overflow: hidden; animation: course-appear 1ms {_WAIT} both;}}</style>"
-    )
-    static = f'{rules}<div class="{name}-standin">{shown.static_html(reason)}</div>'
+    static = f'{_rules(name)}<div class="{name}-standin">{shown.static_html(reason)}</div>'
     return [
         {**live._repr_mimebundle_(), "text/plain": ""},
         {"text/html": static, "text/plain": shown.static_text(reason)},
     ]
+
+
+def _rules(name: str) -> str:
+    """Return the style rules that show one of the two forms of a panel.
+
+    They look at neighbouring outputs: with a rule on the whole page for each panel of a lesson, every new
+    figure makes the browser look through everything. Only where outputs are kept apart from each other,
+    or a page has few of them, does the whole page decide.
+    """
+    live, standin = f".{name}:not(.{_DISCONNECTED})", f".{name}-standin"
+    output, content = ".jp-OutputArea-child", ".jp-OutputArea-output"
+    elsewhere = "body:is(:not([data-jp-theme-light]), [data-voila])"
+    return (
+        f"<style>{output}:has({live}) + {output} {standin}, {elsewhere}:has({live}) {standin},"
+        f" {output}:has(+ {output} > {content} > {standin}):not(:has({live})) {{display: none;}}"
+        " @keyframes course-appear {from {max-height: 0;} to {max-height: none;}}"
+        f" {standin} {{overflow: hidden; animation: course-appear 1ms {_WAIT} both;}}</style>"
+    )
 
 
 def show(shown: Showable) -> None:

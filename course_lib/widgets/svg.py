@@ -6,22 +6,23 @@ series differ by colour (Okabe and Ito's palette), by pattern or dash, and by na
 
 from __future__ import annotations
 
-import hashlib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from itertools import pairwise
 
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+from course_lib.widgets.svg_numbers import format_number as format_number
+from course_lib.widgets.svg_numbers import round_ticks as round_ticks
+from course_lib.widgets.svg_parts import PALETTE, WIDTH, diamond, filled, picture, rule, stripes, words_at
+from course_lib.widgets.svg_words import SMALL, shortened, width_of, wrapped
+
 _DASHES = ("", "7 4", "2 3", "9 3 2 3", "4 4", "1 4")
-_WIDTH = 660
-_FONT = 14
-_SMALL = 12
-_LETTER = 0.54 * _FONT
-_SMALL_LETTER = 0.5 * _SMALL
-_VALUE_SPACE = 100
-_PATTERN = "course-pattern-"
+_LABEL_ROOM = 226
+_LABEL_LINES = 3
+_VALUE_ROOM = 250
+_NAME_ROOM = 190
+_LEGEND_ROOM = 300
+# Between a bar's end, or the diamond of a guess, and the value; and between the value and the edge.
+_BESIDE_BAR = 22
 
 
 @dataclass(frozen=True)
@@ -62,49 +63,6 @@ class ChartWords:
     range: str = "range over repeats"
 
 
-def format_number(value: float) -> str:
-    """Return a number for people: thousands separated, at most four digits that mean something.
-
-    Examples
-    --------
-    >>> format_number(41188), format_number(0.78249), format_number(51.2), format_number(1e-7)
-    ('41,188', '0.782', '51.2', '1e-07')
-    """
-    if isinstance(value, bool) or not math.isfinite(value):
-        return str(value)
-    if value == round(value) and abs(value) < 1e15:
-        return f"{round(value):,}"
-    size = abs(value)
-    if size >= 1000:
-        return f"{value:,.0f}"
-    if size < 1e-4:
-        return f"{value:.2g}"
-    decimals = 3 if size < 1 else 2 if size < 10 else 1
-    if size < 0.01:
-        decimals = 5
-    return f"{value:.{decimals}f}".rstrip("0").rstrip(".")
-
-
-def round_ticks(low: float, high: float, most: int = 6) -> tuple[float, ...]:
-    """Return at most ``most`` round values that cover ``low`` to ``high``, both ends included.
-
-    Examples
-    --------
-    >>> round_ticks(0, 0.934)
-    (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-    """
-    if not high > low:
-        high = low + (abs(low) or 1.0)
-    rough = (high - low) / (most - 1)
-    power = 10.0 ** math.floor(math.log10(rough))
-    for multiple in (1, 2, 2.5, 5, 10, 20):
-        step = multiple * power
-        first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-        if last - first < most:
-            break
-    return tuple(round(index * step, 12) for index in range(first, last + 1))
-
-
 def bar_chart(
     bars: Sequence[Bar],
     *,
@@ -140,9 +98,10 @@ def bar_chart(
     ticks = round_ticks(*(limits or _bar_limits(bars)))
     lower, upper = limits or (ticks[0], ticks[-1])
     ticks = tuple(tick for tick in ticks if lower <= tick <= upper)
-    longest = max((len(line) for bar in bars for line in _wrapped(bar.label, 30)), default=0)
-    left = min(max(70, longest * _LETTER + 14), 235)
-    right = _WIDTH - _VALUE_SPACE
+    broken = {bar.label: wrapped(bar.label, _LABEL_ROOM, most_lines=_LABEL_LINES) for bar in bars}
+    left = max([70.0, *(width_of(each) + 14 for lines in broken.values() for each in lines)])
+    values = (min(width_of(_shown(bar, words), bold=True), _VALUE_ROOM) for bar in bars)
+    right = WIDTH - max([60.0, *(value + _BESIDE_BAR for value in values)])
 
     def x_of(value: float) -> float:
         inside = min(max(value, lower), upper)
@@ -152,17 +111,16 @@ def bar_chart(
     legend = _legend(bars, series, rank, words, left)
     top = 8 + 24 * len(legend)
     parts += [row for rows in legend for row in rows]
-    labels = list(dict.fromkeys(bar.label for bar in bars))
     rows: list[str] = []
     y = float(top)
-    for label in labels:
+    for label, lines in broken.items():
         members = [bar for bar in bars if bar.label == label]
-        lines = _wrapped(label, 30)
         block = max(28 * len(members), 18 * len(lines) + 4)
         middle = y + block / 2
-        for number, line in enumerate(lines):
+        full = "" if " ".join(lines) == " ".join(label.split()) else label
+        for number, one in enumerate(lines):
             line_y = middle + (number - (len(lines) - 1) / 2) * 18 + 5
-            rows.append(_text(left - 10, line_y, line, anchor="end"))
+            rows.append(words_at(left - 10, line_y, one, anchor="end", full=full))
         bar_y = middle - 14 * len(members)
         for bar in members:
             rows += _bar(bar, bar_y + 4, x_of, max(0.0, lower), rank.get(bar.series, 0), words)
@@ -170,18 +128,19 @@ def bar_chart(
         y += block + 10
     bottom = y - 2
     for tick in ticks:
-        parts.append(_line(x_of(tick), top - 2, x_of(tick), bottom, opacity=0.22))
-        parts.append(_text(x_of(tick), bottom + 17, format_number(tick), anchor="middle", size=_SMALL))
+        parts.append(rule(x_of(tick), top - 2, x_of(tick), bottom, opacity=0.22))
+        parts.append(words_at(x_of(tick), bottom + 17, format_number(tick), anchor="middle", size=SMALL))
     parts += rows
-    parts.append(_text((left + right) / 2, bottom + 38, axis, anchor="middle"))
-    height, corner_parts = _corner(corner, bottom + 46)
+    below, axis_parts = _axis_name(axis, (left + right) / 2, bottom + 38)
+    parts += axis_parts
+    height, corner_parts = _corner(corner, below + 8)
     described = "; ".join(
         " ".join(part for part in (f"{bar.label}", bar.series and f"({bar.series})") if part)
         + f": {_shown(bar, words)}"
         + (f" ({words.prediction}: {format_number(bar.prediction)})" if bar.prediction is not None else "")
         for bar in bars
     )
-    return _svg(parts + corner_parts, height, title, f"{axis}. {described}. {corner}", _patterns(rank))
+    return picture(parts + corner_parts, height, title, f"{axis}. {described}. {corner}", stripes(rank))
 
 
 def line_chart(
@@ -220,8 +179,9 @@ def line_chart(
     x_low, x_high = x_limits or (min(xs), max(xs))
     y_ticks = round_ticks(*(y_limits or (min(0.0, min(ys)), max(ys))))
     y_low, y_high = y_limits or (y_ticks[0], y_ticks[-1])
-    longest = max((len(name) for name in lines), default=0)
-    left, right = 70.0, _WIDTH - min(max(30, longest * _LETTER + 44), 228)
+    shown = {name: shortened(name, _NAME_ROOM) for name in lines}
+    left = max([70.0, *(width_of(format_number(tick), SMALL) + 14 for tick in y_ticks)])
+    right = WIDTH - max([30.0, *(width_of(name) + 42 for name in shown.values())])
     top, bottom = 50.0 if marks else 34.0, height
 
     def x_of(value: float) -> float:
@@ -230,42 +190,46 @@ def line_chart(
     def y_of(value: float) -> float:
         return bottom - (value - y_low) / ((y_high - y_low) or 1) * (bottom - top)
 
-    parts = [_text(8, 18, y_axis)]
+    parts = [words_at(8, 18, y_axis)]
     for tick in y_ticks:
         if y_low <= tick <= y_high:
-            parts.append(_line(left, y_of(tick), right, y_of(tick), opacity=0.22))
-            parts.append(_text(left - 8, y_of(tick) + 4, format_number(tick), anchor="end", size=_SMALL))
+            parts.append(rule(left, y_of(tick), right, y_of(tick), opacity=0.22))
+            parts.append(words_at(left - 8, y_of(tick) + 4, format_number(tick), anchor="end", size=SMALL))
     for tick in round_ticks(x_low, x_high):
         if x_low <= tick <= x_high:
-            parts.append(_text(x_of(tick), bottom + 18, format_number(tick), anchor="middle", size=_SMALL))
-            parts.append(_line(x_of(tick), bottom, x_of(tick), bottom + 4))
-    parts.append(_line(left, bottom, right, bottom))
+            parts.append(words_at(x_of(tick), bottom + 18, format_number(tick), anchor="middle", size=SMALL))
+            parts.append(rule(x_of(tick), bottom, x_of(tick), bottom + 4))
+    parts.append(rule(left, bottom, right, bottom))
     for name, x in marks.items():
-        parts.append(_line(x_of(x), top - 8, x_of(x), bottom, dash="5 4", opacity=0.8))
+        parts.append(rule(x_of(x), top - 8, x_of(x), bottom, dash="5 4", opacity=0.8))
         on_right = x_of(x) > (left + right) / 2
-        parts.append(_text(x_of(x), top - 12, name, anchor="end" if on_right else "start", size=_SMALL))
+        parts.append(words_at(x_of(x), top - 12, name, anchor="end" if on_right else "start", size=SMALL))
     name_heights = _spread([y_of(line[-1][1]) for line in lines.values() if line], 18, top, bottom)
     drawn = [(index, name, line) for index, (name, line) in enumerate(lines.items()) if line]
-    for (index, name, line), name_y in zip(drawn, name_heights, strict=True):
+    for (index, name, drawn_points), name_y in zip(drawn, name_heights, strict=True):
         colour, dash = PALETTE[index % len(PALETTE)], _DASHES[index % len(_DASHES)]
-        path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in line)
+        path = " ".join(f"{x_of(x):.1f},{y_of(y):.1f}" for x, y in drawn_points)
         parts.append(
             f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2.5"'
             f' stroke-dasharray="{dash}" stroke-linejoin="round"/>'
         )
-        end_x, end_y = line[-1]
+        end_x, end_y = drawn_points[-1]
         parts.append(f'<circle cx="{x_of(end_x):.1f}" cy="{y_of(end_y):.1f}" r="4" fill="{colour}"/>')
         parts.append(
             f'<line x1="{right + 10:.1f}" y1="{name_y:.1f}" x2="{right + 32:.1f}" y2="{name_y:.1f}"'
             f' stroke="{colour}" stroke-width="2.5" stroke-dasharray="{dash}"/>'
         )
-        parts.append(_text(right + 38, name_y + 5, name))
-    parts.append(_text((left + right) / 2, bottom + 40, x_axis, anchor="middle"))
-    whole_height, corner_parts = _corner(corner, bottom + 48)
+        full = "" if shown[name] == name else name
+        parts.append(words_at(right + 38, name_y + 5, shown[name], full=full))
+    below, axis_parts = _axis_name(x_axis, (left + right) / 2, bottom + 40)
+    parts += axis_parts
+    whole_height, corner_parts = _corner(corner, below + 8)
     described = "; ".join(
         f"{name}: {format_number(line[0][1])} to {format_number(line[-1][1])}" for _, name, line in drawn
     )
-    return _svg(parts + corner_parts, whole_height, title, f"{y_axis} over {x_axis}. {described}. {corner}")
+    return picture(
+        parts + corner_parts, whole_height, title, f"{y_axis} over {x_axis}. {described}. {corner}"
+    )
 
 
 def _bar_limits(bars: Sequence[Bar]) -> tuple[float, float]:
@@ -291,19 +255,20 @@ def _bar(
         ends = sorted((x_of(start), x_of(bar.value)))
         reach = ends[1]
         box = f'x="{ends[0]:.1f}" y="{y:.1f}" width="{max(ends[1] - ends[0], 1.5):.1f}" height="20"'
-        parts.append(_filled(box, rank))
+        parts.append(filled(box, rank))
     if bar.low is not None and bar.high is not None:
         low_x, high_x = x_of(bar.low), x_of(bar.high)
         reach = max(reach, high_x)
-        parts.append(_line(low_x, y + 10, high_x, y + 10, width=2))
-        parts += [_line(x, y + 5, x, y + 15, width=2) for x in (low_x, high_x)]
-    shown = _shown(bar, words)
+        parts.append(rule(low_x, y + 10, high_x, y + 10, width=2))
+        parts += [rule(x, y + 5, x, y + 15, width=2) for x in (low_x, high_x)]
+    value = _shown(bar, words)
+    shown = shortened(value, _VALUE_ROOM, bold=True)
     if bar.prediction is not None:
         x = x_of(bar.prediction)
-        if reach - 8 < x < reach + 16 + len(shown) * _LETTER:
+        if reach - 8 < x < reach + 16 + width_of(shown, bold=True):
             reach = max(reach, x + 8)
-        parts.append(_diamond(x, y + 10))
-    parts.append(_text(reach + 8, y + 15, shown, weight="600"))
+        parts.append(diamond(x, y + 10))
+    parts.append(words_at(reach + 8, y + 15, shown, bold=True, full="" if shown == value else value))
     return parts
 
 
@@ -313,22 +278,24 @@ def _legend(
     """Return the legend as rows of parts: series, then the marks that the chart uses."""
     entries: list[tuple[str, str]] = []
     for name in series:
-        entries.append((_filled('width="16" height="16"', rank[name]), name))
+        entries.append((filled('width="16" height="16"', rank[name]), name))
     if any(bar.prediction is not None for bar in bars):
-        entries.append((_diamond(8, 8), words.prediction))
+        entries.append((diamond(8, 8), words.prediction))
     if any(bar.low is not None and bar.high is not None for bar in bars):
-        whisker = _line(0, 8, 16, 8, width=2) + _line(0, 3, 0, 13, width=2) + _line(16, 3, 16, 13, width=2)
+        whisker = rule(0, 8, 16, 8, width=2) + rule(0, 3, 0, 13, width=2) + rule(16, 3, 16, 13, width=2)
         entries.append((whisker, words.range))
     rows: list[list[str]] = []
-    x = float(_WIDTH)
+    x = float(WIDTH)
     for mark, name in entries:
-        width = 24 + len(name) * _LETTER + 22
-        if x + width > _WIDTH:
+        shown = shortened(name, _LEGEND_ROOM)
+        width = 24 + width_of(shown)
+        if x + width > WIDTH - 4:
             rows.append([])
-            x = min(left, _WIDTH - width)
+            x = min(left, WIDTH - 4 - width)
         y = 4 + 24 * (len(rows) - 1)
-        rows[-1].append(f'<g transform="translate({x:.1f} {y})">{mark}</g>' + _text(x + 24, y + 13, name))
-        x += width
+        words_beside = words_at(x + 24, y + 13, shown, full="" if shown == name else name)
+        rows[-1].append(f'<g transform="translate({x:.1f} {y})">{mark}</g>{words_beside}')
+        x += width + 22
     return rows
 
 
@@ -346,87 +313,22 @@ def _spread(heights: Sequence[float], gap: float, top: float, bottom: float) -> 
     return placed
 
 
-def _wrapped(label: str, most: int) -> list[str]:
-    """Return a label as lines of at most ``most`` letters, broken between words where there are any."""
-    lines = [""]
-    for word in label.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > most:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return [line if len(line) <= most + 4 else line[: most + 3] + "…" for line in lines]
+def _axis_name(axis: str, middle: float, y: float) -> tuple[float, list[str]]:
+    """Return where the last line of an axis's name stands, and its lines around ``middle``."""
+    lines = wrapped(axis, WIDTH - 16)
+    parts = []
+    for number, words in enumerate(lines):
+        half = width_of(words) / 2 + 4
+        x = min(max(middle, half), WIDTH - half)
+        parts.append(words_at(x, y + 18 * number, words, anchor="middle"))
+    return y + 18 * (len(lines) - 1), parts
 
 
 def _corner(corner: str, y: float) -> tuple[float, list[str]]:
     """Return the chart's height and the origin lines in its lower right corner."""
-    lines = _wrapped(corner, int(_WIDTH / _SMALL_LETTER) - 6) if corner else []
+    lines = wrapped(corner, WIDTH - 16, SMALL) if corner else []
     parts = [
-        _text(_WIDTH - 4, y + 16 * (number + 1), line, anchor="end", size=_SMALL, opacity=0.85)
-        for number, line in enumerate(lines)
+        words_at(WIDTH - 4, y + 16 * (number + 1), words, anchor="end", size=SMALL, opacity=0.85)
+        for number, words in enumerate(lines)
     ]
     return y + 16 * len(lines) + 8, parts
-
-
-def _filled(box: str, rank: int) -> str:
-    """Return a rectangle in a series' colour, with stripes for every second series."""
-    colour = f'<rect {box} fill="{PALETTE[rank]}" stroke="currentColor" stroke-width="0.8"/>'
-    return colour + (f'<rect {box} fill="url(#{_PATTERN}{rank})"/>' if rank % 2 else "")
-
-
-def _patterns(rank: Mapping[str, int]) -> str:
-    """Return definitions of the stripes that tell every second series apart without colour."""
-    stripes = "".join(
-        f'<pattern id="{_PATTERN}{number}" width="7" height="7" patternUnits="userSpaceOnUse"'
-        ' patternTransform="rotate(45)">'
-        '<rect width="2.5" height="7" fill="#fff" fill-opacity="0.65"/></pattern>'
-        for number in sorted({number for number in rank.values() if number % 2})
-    )
-    return f"<defs>{stripes}</defs>" if stripes else ""
-
-
-def _text(
-    x: float,
-    y: float,
-    words: str,
-    *,
-    anchor: str = "start",
-    size: int = _FONT,
-    weight: str = "400",
-    opacity: float = 1,
-) -> str:
-    """Return one line of text."""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" font-weight="{weight}"'
-        f' fill="currentColor" fill-opacity="{opacity}">{escape(words)}</text>'
-    )
-
-
-def _line(
-    x1: float, y1: float, x2: float, y2: float, *, width: float = 1, opacity: float = 1, dash: str = ""
-) -> str:
-    """Return one straight line in the colour of the text."""
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="currentColor"'
-        f' stroke-width="{width}" stroke-opacity="{opacity}" stroke-dasharray="{dash}"/>'
-    )
-
-
-def _diamond(x: float, y: float) -> str:
-    """Return the marker of a guess, which shows on any bar and on any background."""
-    return f'<path d="M{x:.1f} {y - 8:.1f} l7 8 l-7 8 l-7 -8 z" fill="#fff" stroke="#000" stroke-width="2"/>'
-
-
-def _svg(parts: Sequence[str], height: float, title: str, description: str, definitions: str = "") -> str:
-    """Return the whole picture with what a screen reader says about it.
-
-    Ids are made from the contents: two charts in one page must not share a pattern, since the one that
-    holds it may be hidden.
-    """
-    picture = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height:.0f}" width="{_WIDTH}"'
-        f' role="img" aria-label="{escape(title)}"'
-        ' style="max-width:min(100%,720px);height:auto;color:inherit"'
-        " font-family=\"system-ui, -apple-system, 'Segoe UI', sans-serif\">"
-        f"<desc>{escape(description)}</desc>{definitions}{''.join(parts)}</svg>"
-    )
-    digest = hashlib.sha256(picture.encode("utf-8")).hexdigest()[:10]
-    return picture.replace(_PATTERN, f"{_PATTERN}{digest}-")

@@ -71,7 +71,7 @@ class View:
 
     def html(self) -> str:
         """Return figure, summary, table and origin as HTML, with all texts escaped."""
-        parts = [f'<p class="course-problem" role="alert">{escape(self.warning)}</p>'] if self.warning else []
+        parts = [f'<p class="course-problem">{escape(self.warning)}</p>'] if self.warning else []
         parts.append(f'<p class="course-finding">{escape(self.title)}</p>')
         if self.figure_svg:
             parts.append(f"<figure>{self.figure_svg}</figure>")

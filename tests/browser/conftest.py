@@ -13,17 +13,20 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Page, sync_playwright
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import BrowserContext, Locator, Page, expect, sync_playwright
 
 from course_lib.experiments.browser import find_chromium
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PATIENCE_SECONDS = 120
+OURS = (".course-panel", ".course-static", ".course-view")
 
 QUIET_FLAGS = (
     "--no-sandbox",
@@ -112,6 +115,21 @@ class OpenNotebook:
     def panels(self) -> Locator:
         return self.page.locator(".course-panel")
 
+    def panel(self, title: str) -> Locator:
+        """Return the panel of a title, by its name for screen readers."""
+        return self.page.get_by_role("group", name=title, exact=True)
+
+    def accessibility_findings(self) -> list[str]:
+        """Return what axe finds in the workbook's own parts of the page, one line for each element."""
+        context = {"include": [[part] for part in OURS if self.page.locator(part).count()]}
+        assert context["include"], "nothing of the workbook is on the page"
+        found = Axe().run(self.page, context=context)
+        return [
+            f"{rule['impact']}: {rule['id']} in {element['html'][:200]}"
+            for rule in found.response["violations"]
+            for element in rule["nodes"]
+        ]
+
 
 def finished(prompts: list[str]) -> bool:
     """Tell from the prompts, such as "[12]:", whether every cell has run; "[*]:" still runs or waits."""
@@ -176,22 +194,40 @@ def browser(chromium: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             args=list(QUIET_FLAGS),
         )
         context.set_default_timeout(PATIENCE_SECONDS * 1000)
+        expect.set_options(timeout=PATIENCE_SECONDS * 1000)
         yield context
         context.close()
 
 
-@pytest.fixture
-def open_notebook(lab_server: LabServer, browser: BrowserContext) -> Iterator[Callable[[str], OpenNotebook]]:
-    """Open notebooks of the served copy by their names."""
+def _opening(server: LabServer, browser: BrowserContext) -> Iterator[Callable[..., OpenNotebook]]:
+    """Open notebooks of the served copy by their names; without sources, as they lie there."""
     pages: list[Page] = []
 
-    def open_one(name: str) -> OpenNotebook:
+    def open_one(name: str, sources: Sequence[str] = ()) -> OpenNotebook:
+        if sources:
+            cells = [nbformat.v4.new_code_cell(source) for source in sources]
+            notebook = nbformat.v4.new_notebook(cells=cells)
+            kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+            notebook.metadata["kernelspec"] = kernel
+            (server.root / "notebooks" / name).write_text(nbformat.writes(notebook), encoding="utf-8")
         page = browser.new_page()
         pages.append(page)
-        page.goto(f"{lab_server.address}/lab/tree/notebooks/{name}?reset&token={lab_server.token}")
-        return OpenNotebook(page, lab_server)
+        page.goto(f"{server.address}/lab/tree/notebooks/{name}?reset&token={server.token}")
+        return OpenNotebook(page, server)
 
     yield open_one
     for page in pages:
         page.close()
-    lab_server.shut_kernels_down()
+    server.shut_kernels_down()
+
+
+@pytest.fixture
+def open_notebook(lab_server: LabServer, browser: BrowserContext) -> Iterator[Callable[..., OpenNotebook]]:
+    """Open notebooks for one test."""
+    yield from _opening(lab_server, browser)
+
+
+@pytest.fixture(scope="module")
+def open_for_all(lab_server: LabServer, browser: BrowserContext) -> Iterator[Callable[..., OpenNotebook]]:
+    """Open notebooks that all tests of a module look at."""
+    yield from _opening(lab_server, browser)

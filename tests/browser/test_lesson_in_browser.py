@@ -17,6 +17,7 @@ def test_lesson_runs_its_slider_moves_and_an_answer_is_kept(open_notebook: Calla
     lesson = open_notebook(LESSON)
     lesson.run_all()
     assert lesson.errors() == []
+    assert lesson.accessibility_findings() == []
 
     slider = lesson.page.locator(".course-panel").get_by_role("slider").first
     panel = lesson.panels().filter(has=lesson.page.get_by_role("slider")).first
@@ -48,6 +49,7 @@ def test_lab_opens_quietly_with_the_course_defaults(open_notebook: Callable[[str
     lesson = open_notebook("00_start_here.ipynb")
     lesson.run_all()
     assert lesson.errors() == []
+    assert lesson.accessibility_findings() == []
     assert lesson.page.locator(".Toastify__toast").count() == 0, "no news and no update notices"
     notebook = json.loads(
         (lesson.server.root / "notebooks" / "00_start_here.ipynb").read_text(encoding="utf-8")

@@ -18,6 +18,8 @@ def test_the_lesson_runs_and_the_panels_and_questions_answer(open_notebook: Call
     assert stopped == []
     assert "Error displaying widget" not in lesson.page.locator(".jp-Notebook:visible").inner_text()
 
+    assert lesson.accessibility_findings() == []
+
     case = lesson.panels().filter(has_text="From files to shards").first
     case.scroll_into_view_if_needed()
     assert "157 shards" in case.inner_text()

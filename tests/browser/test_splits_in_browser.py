@@ -23,6 +23,7 @@ def test_the_split_panel_answers_and_a_folder_is_verified(
     lesson = open_notebook("03_splits_and_manifests.ipynb")
     lesson.run_all()
     assert [said for said in lesson.errors() if "Drawing cifar10" not in said] == [], "a progress bar is none"
+    assert lesson.accessibility_findings() == []
 
     panel = lesson.panels().filter(has_text="Split the calls, then score a model").first
     panel.scroll_into_view_if_needed()

@@ -36,6 +36,8 @@ CASE = (
 )
 SHARDS = ("metadata", "--files", "1,000,000", "--operation-time", "2 ms", "--bytes-per-sample", "40 KB")
 GETS = ("objects", "--round-trip", "20 ms", "--object", "10 KB")
+BENCH = ("mlperf", "--workload", "unet3d", "--accelerators", "8", "--host-memory", "256 GiB")
+RUNS = ("utilisation", "--workload", "unet3d", "--accelerators", "1", "--files", "3500")
 COST = ("cost", "--stored", "1 TB", "--cycle", "720 h", "--price-gb-month", "0.02")
 
 
@@ -220,6 +222,25 @@ def test_both_readings_of_a_typed_size_are_shown() -> None:
         ((*SAVES, "--save-time", "20 min"), ("interval is shorter than the save",)),
         ((*SAVES, "--save-time", "20"), ("--save-time has no unit",)),
         (SAVES, ("time of a save is missing",)),
+        (("checkpoint",), ("size of a checkpoint is missing", "--bytes or --parameters")),
+        (
+            ("checkpoint", "--bytes", "8 GB", "--save", "new.json"),
+            ("no plan that can be saved", "--save-time"),
+        ),
+        (("interval", "--save-time", "2 min", "--between-failures", "0 s"), ("mean time", "above 0")),
+        (
+            (*("interval", "--save-time", "2 min", "--between-failures", "1 h"), "--bearable-loss", "4 min"),
+            ("nothing but saving", "240 s of loss for saves of 120 s"),
+        ),
+        ((*BENCH, "--epochs", "3"), ("are for --dlio",)),
+        ((*BENCH, "--dlio", "no name/.."), ("has no name",)),
+        (("score", "--run", "1 GB", "0 s"), ("time of a run is out of range",)),
+        (("score", "--run", "1", "2 s"), ("--run has no unit", "1 GB or 5,000 samples")),
+        (("score", "--run", "1 s", "2 s"), ("--run is not of the right kind",)),
+        (("score", "--run", "1 GB", "2 s", "--run", "5 samples", "1 s"), ("not of one kind",)),
+        ((*RUNS, "--running-time", "1 min"), ("shorter than its compute time",)),
+        ((*RUNS[:-2], "--files", "1.5", "--running-time", "1 h"), ("number of files is no whole number",)),
+        (("utilisation", "--workload", "bert", *RUNS[3:], "--running-time", "1 h"), ("unet3d",)),
         (
             ("checkpoint", "--bytes", "8 GB", "--save-time", "20 s"),
             ("interval is missing", "--bearable-loss"),
@@ -279,3 +300,148 @@ def test_the_command_line_starts_without_the_calculators() -> None:
     check = "import sys, course_lib.cli.main; print({'numpy', 'course_lib.planning'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, encoding="utf-8")
     assert done.stdout.strip() == "set()", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((*ONE_CONSUMER, "--consumers", "4", "--hit-rate", "75%"), ("51.2 MB/s", "204.8 MB/s")),
+        ((*ONE_CONSUMER[:-1], "50 KB"), ("25.6 MB/s",)),
+        (SHARDS, ("500 operations/s", "157", "40 GB")),
+        (GETS, ("50 requests/s", "500 KB/s")),
+        ((*STATIC, "--jobs", "4"), ("924 GB", "932 GB", "400 GB")),
+        ((*SAVES, "--save-time", "20 s"), ("13.33 MB/s", "400 MB/s")),
+        ((*SAVES, "--save-time", "2 min"), ("12 min",)),
+        ((*SAVES, "--save-time", "2 min", "--failed-saves", "1"), ("22 min",)),
+        (CASE, ("9x", "5.58x", "80.56%", "10.4 MB/s")),
+        (("checkpoint", "--parameters", "8030261248"), ("112.4 GB = 104.7 GiB", "14 B")),
+        (("checkpoint", "--parameters", "69882617856"), ("978.4 GB",)),
+        (("checkpoint", "--parameters", "405853388800"), ("5.682 TB",)),
+        (("mlperf", "--workload", "cosmoflow", *BENCH[3:]), ("485,910", "808.1 MB/s", "5 x memory")),
+        (BENCH, ("28,000", "3.177 GB/s", "500 steps")),
+        (("mlperf", "--workload", "resnet50", *BENCH[3:]), ("204.8 MB/s",)),
+        (("score", "--run", "1 GB", "1 s", "--run", "1 GB", "9 s"), ("Score: 200 MB/s", "555.6 MB/s")),
+        ((*RUNS, "--running-time", "170 s"), ("AU: 95.00%", "it passes", "needs 90%")),
+        (("interval", "--save-time", "1 h", "--between-failures", "30 min"), ("1 h", "30 min", "28.43 min")),
+    ],
+)
+def test_people_read_every_figure_of_planning(arguments: tuple[str, ...], said: tuple[str, ...]) -> None:
+    output = run(*arguments)
+    for figure in said:
+        assert figure in output
+
+
+@pytest.mark.parametrize(
+    ("save", "between", "young", "daly", "exact"),
+    [
+        ("120 s", "492,750 s", 10_874.7, 10_794.9, 10_794.9),
+        ("60 s", "11135 s", 1_155.9, 1_116.3, 1_116.3),
+        ("600 s", "1800 s", 1_469.7, 1_096.9, 1_100.0),
+        ("3600 s", "1800 s", 3_600, 1_800, 1_705.6),
+    ],
+)
+def test_intervals_have_a_command_of_their_own(
+    save: str, between: str, young: float, daly: float, exact: float
+) -> None:
+    results = planned("interval", "--save-time", save, "--between-failures", between)["results"]
+    found = [results[f"{name}_seconds"] for name in ("young", "daly", "exact")]
+    assert found == pytest.approx([young, daly, exact], abs=0.05)
+
+
+def test_the_size_of_a_checkpoint_alone_needs_nothing_else() -> None:
+    content = planned("checkpoint", "--parameters", "8,030,261,248")
+    assert content["bytes"] == 112_423_657_472 and "14 B" in content["notes"][0]
+    assert planned("checkpoint", "--bytes", "8 GB")["sizes_as_typed"] == ["8 GB = 7.451 GiB"]
+
+
+def test_a_configuration_is_written_from_a_plan(tmp_path: Path) -> None:
+    import yaml
+
+    file = tmp_path / "unet3d.yaml"
+    assert f"Configuration: {file}" in run(*BENCH, "--dlio", str(file), "--epochs", "3")
+    written = yaml.safe_load(file.read_text(encoding="utf-8"))
+    assert written["dataset"]["num_files_train"] == 28_000
+    assert (written["dataset"]["data_folder"], written["train"]["epochs"]) == ("data/unet3d", 3)
+    assert "is there already" in refusal(*BENCH, "--dlio", str(file))
+    other = str(tmp_path / "new")
+    assert "--dlio and --save name the same file" in refusal(*BENCH, "--dlio", other, "--save", other)
+    assert json.loads(run(*BENCH, "--dlio", other, "--data-folder", "x y", "--json"))["kind"] == "mlperf"
+    assert yaml.safe_load(Path(other).read_text(encoding="utf-8"))["dataset"]["data_folder"] == "x y"
+
+
+def test_scores_and_utilisation_over_several_runs_are_total_work_over_total_time() -> None:
+    score = json.loads(
+        run("score", "--run", "5000 samples", "10 s", "--run", "5000 samples", "30 s", "--json")
+    )
+    assert score["samples_per_second"] == 250 and score["runs"] == 2
+    assert score["mean_of_samples_per_second"] == pytest.approx(333.33, abs=0.01)
+    times = ("--running-time", "165 s", "--running-time", "190 s")
+    found = json.loads(run(*RUNS, *times, "--json"))
+    assert found["ratio"] == pytest.approx(2 * 161.5 / 355) and found["passes"] is True
+    assert found["ratios"] == pytest.approx([161.5 / 165, 161.5 / 190])
+
+
+OFFERS = """
+cycle: 720 h
+devices: 4
+needs: {samples_per_second: 1000, cold_start: 1 h, loss: 15 min, headroom: 10%}
+prices: {gb_month: {ordinary: 0.05, fast: 0.2}, device_hour: 3}
+offers:
+  - {name: Ordinary disk, storage: ordinary, samples_per_second: 1250, cold_start: 40 min,
+     loss: 620 s, peak: 532 GB, disk: 1 TB, stored: 524 GB, waiting: 10.4 h}
+  - {name: Fast disk, storage: fast, samples_per_second: 2048 samples/s, cold_start: 10 min,
+     loss: 620 s, peak: 532 GB, disk: 1 TB, stored: 524 GB}
+  - {name: Old disk, storage: ordinary, samples_per_second: 300, cold_start: 2 h,
+     loss: 620 s, peak: 532 GB, disk: 1 TB, stored: 524 GB}
+"""
+
+
+def test_the_cheapest_plan_that_meets_the_constraints(tmp_path: Path) -> None:
+    file, saved = tmp_path / "offers.yaml", tmp_path / "choice.json"
+    file.write_text(OFFERS, encoding="utf-8")
+    content = planned("cheapest", str(file), "--save", str(saved))
+    results = content["results"]
+    assert results["cheapest"] == "Fast disk" and results["cheapest_cost"] == pytest.approx(104.8)
+    assert results["costs"]["Ordinary disk"]["total_cost"] == pytest.approx(26.2 + 124.8)
+    assert list(results["refused"]) == ["Old disk"]
+    shown = run("show", str(saved))
+    assert "the cheapest is Fast disk with 104.8 over 720 h" in shown and "Old disk" in shown
+    file.write_text(OFFERS.replace("device_hour: 3", "device_hour: "), encoding="utf-8")
+    assert "Not priced yet: device and hour." in run("cheapest", str(file))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "parts"),
+    [
+        ("cycle: 720 h", "", ("offers.yaml is not complete", "no cycle")),
+        ("cycle: 720 h", "cycle: 720", ("offers.yaml, cycle has no unit", "a time with its unit")),
+        ("peak: 532 GB", "peak: 532", ("offer 1 (Ordinary disk), peak has no unit",)),
+        ("peak: 532 GB", "peak: 10 min", ("peak is not of the right kind", "10 min")),
+        ("peak: 532 GB", "peak: [1]", ("peak is no quantity",)),
+        ("peak: 532 GB", 'peak: "5,32 GB"', ("decimal mark",)),
+        ("peak: 532 GB, ", "", ("offer 1 (Ordinary disk) is not complete", "no peak")),
+        ("headroom: 10%", "headroom: 10", ("percentage", "0.1")),
+        ("headroom: 10%", "room: 10%", ("needs has a field that is not known", "room")),
+        ("device_hour: 3", "device_hour: -3", ("price of a device and hour is out of range",)),
+        ("device_hour: 3", "device: 3", ("prices has a field that is not known",)),
+        ("name: Old disk", "name: Fast disk", ("Two offers have one name",)),
+        ("waiting: 10.4 h", "waiting: 800 h", ("longer than the cycle",)),
+        (OFFERS, "- 1", ("holds no fields by name", "cheapest --help")),
+        (OFFERS, "offers: [", ("neither YAML nor JSON",)),
+        (OFFERS, "cycle: 1 h\noffers: 5", ("offers is no list",)),
+    ],
+)
+def test_bad_files_of_offers_get_one_sentence(
+    old: str, new: str, parts: tuple[str, ...], tmp_path: Path
+) -> None:
+    file = tmp_path / "offers.yaml"
+    assert old in OFFERS
+    file.write_text(OFFERS.replace(old, new, 1), encoding="utf-8")
+    sentence = refusal("cheapest", str(file))
+    for part in parts:
+        assert part in sentence
+    assert "\n" not in sentence
+
+
+def test_a_missing_file_of_offers_is_named(tmp_path: Path) -> None:
+    assert "is not readable" in refusal("cheapest", str(tmp_path / "none.yaml"))

@@ -170,10 +170,34 @@ def test_stopping_a_run_leaves_nothing_behind(
         os.killpg(running.pid, sent)
         _, errors = running.communicate(timeout=120)
     assert running.returncode == status
-    assert "Traceback" not in errors
+    assert errors.strip() == ("course: stopped." if sent == signal.SIGINT else "")
     assert_process_ended(int(pid_file.read_text()))
     assert workbook.runs() == []
     assert list(temporary.iterdir()) == []
+
+
+STOPPED_IN_A_MESSAGE = """
+import gc, sys
+sys.path.insert(0, {root!r})
+from nbclient import NotebookClient
+def stopped(*_):
+    raise KeyboardInterrupt
+NotebookClient.process_message = stopped
+from course_lib.cli.main import main
+try:
+    main()
+finally:
+    gc.collect()
+"""
+
+
+def test_a_run_that_is_stopped_while_it_takes_an_output_says_one_sentence(workbook: Any) -> None:
+    workbook.add_notebook("01_first.ipynb", "print(1)\nimport time; time.sleep(10_000)")
+    process = workbook.process("run", "01")
+    process["args"][process["args"].index("-c") + 1] = STOPPED_IN_A_MESSAGE.format(root=str(workbook.root))
+    done = subprocess.run(**process, capture_output=True, timeout=300)
+    assert (done.returncode, done.stderr.strip()) == (130, "course: stopped.")
+    assert workbook.runs() == []
 
 
 def wait_until(condition: Any) -> None:

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 from unittest.mock import MagicMock
@@ -17,8 +18,10 @@ import pytest
 from click.testing import CliRunner
 
 from course_lib.cli import stage as stage_module
-from course_lib.cli.stage import stage, stage_command
+from course_lib.cli.stage import guard_task, stage, stage_command
 from course_lib.errors import CourseError
+from course_lib.widgets import LivePanel
+from course_lib.widgets.stage_panels import NOT_ALONE, STAGE_PANELS
 
 
 class _Server:
@@ -65,6 +68,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("course_lib.watched.process.WatchedProcess", MagicMock())
     monkeypatch.setattr(stage_module.subprocess, "Popen", _Server)
     monkeypatch.setattr(_Server, "ends_with", 0)
+    monkeypatch.delattr(_Server, "seen", raising=False)
     return folder
 
 
@@ -75,8 +79,10 @@ def test_one_cell_with_the_large_panel_is_served_from_a_folder_that_is_removed(
     outcome = CliRunner().invoke(stage, ["5", "--no-browser"])
     assert outcome.exit_code == 0, outcome.output
     (cell,) = _Server.seen["notebook"].cells
-    assert "live_loading_panel(large=True)" in cell.source
     compile(cell.source, "cell", "exec")
+    shown: dict[str, Any] = {}
+    exec(cell.source.replace("\n\nstage_panel", "\n\nshown = stage_panel"), shown)
+    assert shown["shown"].large and isinstance(shown["shown"], LivePanel)
     assert "COURSE_WIDGETS" not in _Server.seen["env"]
     assert Path(_Server.seen["env"]["PYTHONPATH"].split(os.pathsep)[0], "course_lib").is_dir()
     assert _Server.seen["cwd"].parent == temporary and list(temporary.iterdir()) == []
@@ -127,9 +133,57 @@ _BASE = """{%- block notebook_css -%}
 {%- endblock -%}"""
 
 
-def test_another_lesson_and_a_taken_port_are_refused() -> None:
-    refused = CliRunner().invoke(stage, ["04"])
-    assert isinstance(refused.exception, CourseError) and "05" in str(refused.exception)
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["07"], "Lesson 07 has no page for the stage: expected 00 or 01"),
+        (["9"], "Lesson 09 has several panels: expected capacity or caches"),
+        (["09", "disk"], "Lesson 09 has no panel 'disk': expected capacity"),
+        (["03", "desk"], "counts one learner's verdicts"),
+        ([], "no lesson named"),
+        (["--list", "x"], "Lesson 0x has no page"),
+    ],
+)
+def test_what_has_no_page_is_one_sentence_with_the_choice(
+    temporary: Path, words: list[str], said: str
+) -> None:
+    refused = CliRunner().invoke(stage, words)
+    assert isinstance(refused.exception, CourseError) and said in str(refused.exception)
+    assert not hasattr(_Server, "seen")
+
+
+def test_the_list_names_each_panel_with_its_command_and_what_has_no_page() -> None:
+    everything = CliRunner().invoke(stage, ["--list"])
+    assert everything.exit_code == 0
+    for one in STAGE_PANELS:
+        assert f"course stage {one.lesson} {one.name} " in everything.output
+    for missing in NOT_ALONE:
+        assert missing.reason in everything.output
+    own = CliRunner().invoke(stage, ["--list", "9"])
+    assert "course stage 09 capacity" in own.output and "stage 05" not in own.output
+    assert NOT_ALONE[0].reason not in own.output
+
+
+def test_a_named_panel_is_the_one_that_is_served(temporary: Path) -> None:
+    outcome = CliRunner().invoke(stage, ["09", " Capacity ", "--no-browser"])
+    assert outcome.exit_code == 0, outcome.output
+    (cell,) = _Server.seen["notebook"].cells
+    assert cell.source.endswith("stage_panel('09', 'capacity')")
+
+
+def test_folders_named_from_here_are_the_same_for_the_page(
+    temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mirror").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COURSE_HOME", "home")
+    monkeypatch.setenv("COURSE_DATA", "mirror")
+    CliRunner().invoke(stage, ["05", "--no-browser"])
+    assert Path(_Server.seen["env"]["COURSE_HOME"]) == (tmp_path / "home").resolve()
+    assert Path(_Server.seen["env"]["COURSE_DATA"]) == (tmp_path / "mirror").resolve()
+
+
+def test_a_taken_port_is_refused() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -178,3 +232,22 @@ def test_a_server_whose_command_is_killed_ends_and_its_folder_goes(tmp_path: Pat
     psutil.wait_procs(tree, timeout=60)
     assert not any(process.is_running() for process in tree)
     assert not folder.exists()
+
+
+def test_a_guard_that_has_to_go_as_it_says_its_first_word_still_clears_up(tmp_path: Path) -> None:
+    folder = tmp_path / "page"
+    folder.mkdir()
+    since = time.time()
+    server = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+
+    def told_to_end(_: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            guard_task({"pid": server.pid, "since": since, "folder": str(folder)}, told_to_end)
+        assert server.wait(60) != 0
+        assert not folder.exists()
+    finally:
+        server.kill()
+        server.wait()

@@ -43,6 +43,19 @@ _GUESS: dict[str, Any] = {
     "same": "As you thought.",
     "other": "Not what you thought.",
 }
+_AUC: dict[str, Any] = {
+    "id": "auc",
+    "kind": "prediction",
+    "title": "Which AUC?",
+    "prompt": "Guess.",
+    "placeholder": "0.8",
+    "at_least": "0",
+    "at_most": "1",
+    "close_within": "0.03",
+    "close": "Close.",
+    "lower": "Less.",
+    "higher": "More.",
+}
 
 
 def _write(
@@ -89,6 +102,10 @@ def test_a_good_file_is_read(tmp_path: Path) -> None:
         (_NUMBER, {"unit": "GB/s"}, "unit: answer and placeholder"),
         (_NUMBER, {"wrong": [{"answer": "51.3 MB/s", "explanation": "a"}] * 2}, "within the tolerance"),
         (_GUESS, {"placeholder": "5 s"}, "question 'guess'.*for a number, or options"),
+        (_GUESS, {"at_least": "0"}, "at_least, at_most: options have no ends"),
+        (_AUC, {"at_most": "1 s"}, "at_most: 1 s is another kind of value than 0.8"),
+        (_AUC, {"at_most": "one"}, "question 'auc'.*No number"),
+        (_AUC, {"at_least": "0.9"}, "placeholder: it lies outside"),
     ],
 )
 def test_a_mistake_is_named(
@@ -131,3 +148,51 @@ def test_a_guess_among_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (reply.predicted, reply.measured) == ("A (“open”)", "B (“read”)")
     assert reply.message == "Not what you thought."
     assert exercises.reconcile("guess", "A").message == "As you thought."
+
+
+def _asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, question: dict[str, Any]) -> LessonExercises:
+    path = _write(tmp_path, question)
+    monkeypatch.setattr("course_lib.exercises.lesson.question_files", lambda: {"07_caches": path})
+    return LessonExercises("07_caches")
+
+
+@pytest.mark.parametrize(
+    ("guess", "sentence"),
+    [
+        ("1.01", "1.01 cannot be: the value is at least 0 and at most 1"),
+        (-0.1, "-0.1 cannot be"),
+        ("85", 'at most 1; write "85%" for a percentage'),
+        ("120%", "120% cannot be"),
+    ],
+)
+def test_a_guess_outside_the_natural_ends_is_none(
+    guess: object, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exercises = _asked(tmp_path, monkeypatch, _AUC)
+    reply = exercises.predict("auc", guess)
+    assert reply.status == "invalid" and sentence in repr(reply)
+    for good in ("0", 1, "85%", "0.85"):
+        assert exercises.predict("auc", good).status == "recorded"
+
+
+def test_a_guess_without_ends_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    free = {name: value for name, value in _AUC.items() if name not in ("at_least", "at_most")}
+    assert _asked(tmp_path, monkeypatch, free).predict("auc", "85").status == "recorded"
+    factor = {**free, "at_least": "0"}
+    exercises = _asked(tmp_path, monkeypatch, factor)
+    assert "-2 cannot be: the value is at least 0." in repr(exercises.predict("auc", "-2"))
+
+
+@pytest.mark.parametrize(
+    ("guess", "shown"),
+    [("200,000,000,000 bytes", "200 GB"), ("600 GB", "600 GB"), ("1.5 GiB", "1.5 GiB"), ("0.6 TB", "600 GB")],
+)
+def test_a_guess_of_bytes_is_shown_as_the_measurement_is(
+    guess: str, shown: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes = {**_AUC, "placeholder": "600 GB", "at_least": "0 B", "at_most": "", "close_within": "1%"}
+    exercises = _asked(tmp_path, monkeypatch, sizes)
+    exercises.predict("auc", guess)
+    reply = exercises.reconcile("auc", "632 GB")
+    assert isinstance(reply, Reconciliation)
+    assert (reply.predicted, reply.measured) == (shown, "632 GB")

@@ -11,6 +11,7 @@ import pytest
 
 from course_lib.errors import CourseError
 from course_lib.experiments.plan_kinds import KINDS, described, planned
+from course_lib.experiments.plan_verdicts import verdict_of
 from course_lib.experiments.plan_words import binding_sentences
 from course_lib.experiments.plans import load_plan, plan_page, save_plan
 from course_lib.planning import Plan
@@ -35,6 +36,26 @@ INPUTS: dict[str, dict[str, Any]] = {
     },
     "objects": {"round_trip_seconds": 0.02, "object_bytes": 8e6, "range_bytes": 1e6, "concurrency": 8},
     "checkpoint": {"bytes": 8e9, "interval_seconds": 600, "save_seconds": 20},
+    "interval": {"save_seconds": 120, "mean_seconds_between_failures": 86_400, "bearable_loss_seconds": 720},
+    "choice": {
+        "offers": [
+            {
+                **{"name": "Slow | disk", "storage": "ordinary", "samples_per_second": 900, "requests": 5000},
+                **{"cold_start_seconds": 60, "worst_loss_seconds": 600, "waiting_seconds": 36_000},
+                **{"peak_bytes": 6e11, "disk_bytes": 1e12, "stored_bytes": 5e11},
+            },
+            {
+                **{"name": "Late", "storage": "fast", "samples_per_second": 100, "cold_start_seconds": 7200},
+                **{"worst_loss_seconds": 600, "peak_bytes": 6e11, "disk_bytes": 1e12, "stored_bytes": 5e11},
+            },
+        ],
+        **{"cycle_seconds": 86_400, "gb_month_prices": {"ordinary": 0.05, "fast": 0.0}},
+        **{
+            "device_hour_price": 3,
+            "thousand_requests_price": 0.4,
+            "constraints": {"cold_start_seconds": 600},
+        },
+    },
     "cost": {"prices": {"per_gb_month": 0.02}, "stored_bytes": 1e12, "cycle_seconds": 86400},
     "mlperf": {"workload": "unet3d", "accelerators": 8, "host_memory_bytes": 256 * 2**30},
 }
@@ -161,14 +182,13 @@ def test_page_holds_inputs_results_constraint_assumptions_limits_and_source(kind
     page = plan_page(plan, title="For the board")
     headings = [line for line in page.splitlines() if line.startswith("#")]
     assert headings == [
-        *("# For the board", "## In short", f"## {KINDS[kind].title}", "### Inputs", "### Results"),
-        *("### Which constraint binds", "### Assumptions", "### What this estimate does not say"),
-        "### Source of the formula",
+        *("# For the board", "## In short", "## What this leaves open", f"## {KINDS[kind].title}"),
+        *("### Results", "### Inputs", "### Assumptions", "## How to read the figures"),
     ]
-    phrase = str(plan.binding)
-    assert f"**{phrase[:1].upper()}{phrase[1:]}**: " in page
+    assert f"Binding constraint: **{plan.binding}**. " in page
+    assert f"Formula: {plan.source}." in page
     for sentence in plan.assumptions:
-        assert page.count(f"- {sentence}") == 1
+        assert page.count(sentence) == 1
     assert "nothing on this page was measured" in page
 
 
@@ -180,7 +200,7 @@ def test_page_says_what_was_given_and_shows_sizes_in_both_readings() -> None:
     }
     assert rows["raw data"] == ["200 GB = 186.3 GiB", "given"]
     assert rows["reserve"] == ["20%", "given"]
-    assert rows["failed attempts"] == ["0", "default"]
+    assert rows["part files of failed saves"] == ["0", "default"]
     assert rows["peak"][0] == "608 GB = 566.2 GiB"
 
 
@@ -194,6 +214,35 @@ def test_texts_of_others_do_not_break_the_page() -> None:
     page = plan_page(made("bandwidth", representation="JPEG | <b>raw</b>\n# no heading"))
     row = next(line for line in page.splitlines() if line.startswith("| representation"))
     assert "JPEG \\| \\<b>raw\\</b> # no heading" in row
+
+
+def test_the_head_of_a_page_says_what_is_needed_and_whether_it_is_there() -> None:
+    reading = {"consumers": 4, "hit_rate": 0.75, "available_bytes_per_second": 125e6}
+    space = {"cache_bytes": 100e9, "checkpoints_kept": 3, "reserve_ratio": 0.1, "disk_bytes": 1e12}
+    page = plan_page(
+        [
+            made("bandwidth", **reading),
+            made("capacity", processed_bytes=300e9, **space),
+            made("checkpoint", reading_bytes_per_second=204.8e6, bandwidth_bytes_per_second=500e6),
+        ]
+    )
+    short = page[page.index("## In short") : page.index("## What this leaves open")]
+    for finding in (
+        "125 MB/s are enough for the 51.2 MB/s that are read on average at a hit rate of 75%",
+        "not for the 204.8 MB/s of a cold start",
+        "924 GB at rest, 932 GB while a new checkpoint is written",
+        "with a reserve of 10% that is 1.025 TB. There are 1 TB: not enough.",
+        "400 MB/s for the 20 s of a save",
+        "100 MB/s are left for the 204.8 MB/s",
+    ):
+        assert finding in short
+
+
+@pytest.mark.parametrize("kind", [kind for kind in INPUTS if kind != "choice"])
+def test_a_plan_over_arrays_has_ranges_at_the_head_of_its_page(kind: str) -> None:
+    name = next(name for name, value in INPUTS[kind].items() if isinstance(value, (int, float)))
+    plan = made(kind, **{name: np.array([1.0, 2.0]) * INPUTS[kind][name]})
+    assert " to " in verdict_of(plan)
 
 
 def test_a_page_needs_a_plan() -> None:

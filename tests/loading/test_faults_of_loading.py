@@ -183,7 +183,8 @@ def test_8_a_rank_without_samples_is_refused_before_the_start(small: Small) -> N
 
 def test_9_a_total_rate_is_total_work_over_total_time() -> None:
     runs = [LoaderTiming(0.0, 0.0, 0, np.ones(1), 1_000, 1, "", seconds) for seconds in (1.0, 9.0)]
-    assert total_rate(runs) == 200.0
+    work, time = [run.sample_count for run in runs], [run.elapsed_seconds for run in runs]
+    assert total_rate(amounts=work, seconds=time) == 200.0
     assert np.mean([run.samples_per_second for run in runs]) == pytest.approx(555.6, abs=0.1)
 
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
-import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from course_lib.errors import CourseError
-from course_lib.loading import LoaderTiming, compare, total_rate
+from course_lib.loading import compare, total_rate
 from course_lib.loading.verdicts import summarise
 
 
@@ -45,13 +46,31 @@ def test_median_and_range() -> None:
     assert (summary.median, summary.low, summary.high, summary.values) == (2.0, 1.0, 3.0, (3.0, 1.0, 2.0))
     with pytest.raises(CourseError, match="no runs"):
         summarise([])
-    with pytest.raises(CourseError, match="no runs"):
-        total_rate([])
 
 
 def test_total_rate_weighs_runs_by_their_time() -> None:
-    timings = [
-        LoaderTiming(0.0, 0.0, 0, np.ones(1), samples, samples, "", seconds)
-        for samples, seconds in ((100, 1.0), (100, 3.0))
-    ]
-    assert total_rate(timings) == 50.0
+    assert total_rate(amounts=[100, 100], seconds=[1.0, 3.0]) == 50.0
+    assert total_rate(amounts=[1e9, 1e9], seconds=[1, 9]) == pytest.approx(0.2e9)
+
+
+@given(st.lists(st.tuples(st.floats(1, 1e9), st.floats(1e-3, 1e5)), min_size=1, max_size=30))
+def test_a_total_rate_lies_between_the_slowest_and_the_fastest_run(runs: list[tuple[float, float]]) -> None:
+    score = total_rate(amounts=[work for work, _ in runs], seconds=[time for _, time in runs])
+    rates = [work / time for work, time in runs]
+    assert min(rates) * (1 - 1e-9) <= score <= max(rates) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("amounts", "times", "sentence"),
+    [
+        ([], [], "as many amounts as times"),
+        ([1.0], [1.0, 2.0], "found 1 and 2"),
+        ([1.0], [0.0], "The time of a run is out of range"),
+        ([float("nan")], [1.0], "The work of a run is out of range"),
+    ],
+)
+def test_runs_without_work_or_time_are_refused(
+    amounts: list[float], times: list[float], sentence: str
+) -> None:
+    with pytest.raises(CourseError, match=sentence):
+        total_rate(amounts=amounts, seconds=times)

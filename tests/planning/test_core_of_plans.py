@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from course_lib.errors import CourseError
-from course_lib.planning import Plan
+from course_lib.planning import Plan, Prices, checkpoint_plan, cycle_cost, metadata_plan, object_plan
 from course_lib.planning.core import (
     Number,
     binding_of,
@@ -115,10 +115,31 @@ def test_small_helpers_work_on_numbers_and_arrays() -> None:
 
 
 def test_a_combination_is_refused_wherever_it_holds() -> None:
-    for condition in (True, np.array([False, True])):
-        with pytest.raises(CourseError, match="found both; choose one"):
-            refuse_where(condition, "It cannot be", found=lambda: "both", next_step="choose one")
-    refuse_where(False, "It cannot be", found=lambda: 1 / 0, next_step="")
+    with pytest.raises(CourseError, match="found both; choose one"):
+        refuse_where(True, "It cannot be", found=lambda: "both", next_step="choose one")
+    for nothing in (False, np.array([False, False])):
+        refuse_where(nothing, "It cannot be", found=lambda: 1 / 0, next_step="")
+
+
+def test_a_refusal_over_arrays_is_about_one_plan_and_names_it() -> None:
+    intervals, saves = np.array([600.0, 60.0, 30.0]), np.array([300.0, 120.0, 90.0])
+    with pytest.raises(CourseError, match="found 60 s for saves of 120 s in plan 2 of 3;"):
+        checkpoint_plan(bytes=8e9, interval_seconds=intervals, save_seconds=saves)
+    with pytest.raises(CourseError, match="found 60 s for saves of 90 s in plan 2 of 2;"):
+        checkpoint_plan(bytes=8e9, interval_seconds=60, save_seconds=np.array([30.0, 90.0]))
+    with pytest.raises(CourseError, match="found 7 B of 5 B in plan 2 of 4;"):
+        object_plan(round_trip_seconds=0.02, object_bytes=np.array([[9.0, 5.0], [2.0, 8.0]]), range_bytes=7.0)
+    with pytest.raises(CourseError, match="a target of 2 GB for 1 GB in plan 1 of 2;"):
+        metadata_plan(
+            files=np.array([1e5, 10]), seconds_per_operation=1, bytes_per_sample=1e4, shard_bytes=2e9
+        )
+    with pytest.raises(CourseError, match="found 70 s in a cycle of 60 s in plan 2 of 2;"):
+        cycle_cost(
+            prices=Prices(),
+            stored_bytes=0,
+            cycle_seconds=np.array([900.0, 60.0]),
+            waiting_seconds=np.array([300.0, 70.0]),
+        )
 
 
 def test_arrays_that_do_not_fit_are_refused_with_their_shapes() -> None:
@@ -196,8 +217,8 @@ def test_a_plan_becomes_json_that_any_reader_takes() -> None:
 @pytest.mark.parametrize(
     ("field", "value", "label", "text"),
     [
-        ("remote_bytes_per_second", 51.2e6, "remote rate", "51.2 MB/s"),
-        ("samples_per_second", 512.0, "samples", "512 samples/s"),
+        ("remote_bytes_per_second", 51.2e6, "read from the remote side", "51.2 MB/s"),
+        ("samples_per_second", 512.0, "samples wanted", "512 samples/s"),
         ("samples_per_second_after", 1450.0, "samples after", "1,450 samples/s"),
         ("serial_operations_per_second", 500.0, "serial operations", "500 operations/s"),
         ("bytes_per_sample", 100e3, "bytes per sample", "100 KB"),
@@ -206,8 +227,8 @@ def test_a_plan_becomes_json_that_any_reader_takes() -> None:
         ("left_bytes", -40e9, "left at the peak", "-40 GB"),
         ("container_overhead", 0.0496, "container overhead", "4.96%"),
         ("rate_gain", 5.5769, "rate gain", "5.58x"),
-        ("available_bytes_per_second", math.inf, "available rate", "no limit"),
-        ("batches_per_second", 0.25, "batches", "0.25 batches/s"),
+        ("available_bytes_per_second", math.inf, "bandwidth there is", "no limit"),
+        ("batches_per_second", 0.25, "batches of each consumer", "0.25 batches/s"),
         ("shared", False, "shared", "no"),
     ],
 )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from course_lib.errors import CourseError
 from course_lib.planning import (
@@ -13,7 +11,6 @@ from course_lib.planning import (
     dlio_configuration,
     passes,
     rules_utilisation,
-    total_rate,
 )
 
 GIB = 2**30
@@ -64,23 +61,6 @@ def test_what_passes_is_the_workload_s_own_share() -> None:
     assert passes(0.70, workload="cosmoflow")
     with pytest.raises(CourseError, match="given as a percentage"):
         passes(89, workload="unet3d")
-
-
-def test_a_score_is_total_work_over_total_time() -> None:
-    assert total_rate(amounts=[1e9, 1e9], seconds=[1, 9]) / 1e9 == pytest.approx(0.2)
-
-
-@given(st.lists(st.tuples(st.floats(1, 1e9), st.floats(1e-3, 1e5)), min_size=1, max_size=30))
-def test_a_score_lies_between_the_slowest_and_the_fastest_run(runs: list[tuple[float, float]]) -> None:
-    score = total_rate(amounts=[work for work, _ in runs], seconds=[time for _, time in runs])
-    rates = [work / time for work, time in runs]
-    assert min(rates) * (1 - 1e-9) <= score <= max(rates) * (1 + 1e-9)
-
-
-@pytest.mark.parametrize(("amounts", "times"), [([], []), ([1.0], [1.0, 2.0]), ([1.0], [0.0])])
-def test_runs_without_work_or_time_are_refused(amounts: list[float], times: list[float]) -> None:
-    with pytest.raises(CourseError):
-        total_rate(amounts=amounts, seconds=times)
 
 
 def test_a_configuration_holds_what_the_plan_says() -> None:

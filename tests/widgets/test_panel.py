@@ -218,7 +218,11 @@ def test_live_output_comes_with_a_static_one_that_hides_behind_it() -> None:
     assert "application/vnd.jupyter.widget-view+json" in live and "text/html" not in live
     name = f"course-live-{panel.widget().model_id}"
     assert name in panel.widget()._dom_classes
-    assert f"body:has(.{name}) .{name}-standin {{display: none;}}" in static["text/html"]
+    connected = f".{name}:not(.jupyter-widgets-disconnected)"
+    assert (
+        f".jp-OutputArea-child:has({connected}) + .jp-OutputArea-child .{name}-standin" in static["text/html"]
+    )
+    assert f"{name}-standin):not(:has({connected})) {{display: none;}}" in static["text/html"]
     assert f'class="{name}-standin"' in static["text/html"]
     for words in ("running kernel", "Time = 2 ms", ".at(ms=2)", "500 a second", "<table>"):
         assert words in static["text/html"]

@@ -61,6 +61,23 @@ def test_a_pinned_result_stands_beside_the_current_one_until_it_is_let_go() -> N
     assert panel._parts["pinned"].value == "" and panel._parts["unpin"].layout.display == "none"
 
 
+def test_buttons_say_which_preset_is_in_force_and_whether_something_is_pinned() -> None:
+    panel = _panel(presets={**PRESETS, "desk": {"size": "100 KB"}}, pin=True)
+    buttons = {**panel._parts["presets"], "pin": panel._parts["pin"]}
+    assert all("course-toggle" in button._dom_classes for button in buttons.values())
+
+    def pressed() -> set[str]:
+        return {name for name, button in buttons.items() if "course-pressed" in button._dom_classes}
+
+    assert pressed() == {"desk"}, "the values at the start are those of a preset"
+    panel.choose("8 accelerators")
+    panel.pin()
+    assert pressed() == {"8 accelerators", "pin"}
+    panel.controls["devices"].value = 7
+    panel.unpin()
+    assert pressed() == set()
+
+
 def test_an_action_gets_the_values_and_takes_no_second_press_while_it_works() -> None:
     begun, release, calls = threading.Event(), threading.Event(), []
 

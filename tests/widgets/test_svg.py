@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import pytest
 
 from course_lib.widgets.svg import Bar, bar_chart, format_number, line_chart, round_ticks
+from course_lib.widgets.svg_words import shortened, width_of, wrapped
 
 _SVG = "{http://www.w3.org/2000/svg}"
 _EVIL = '<script>alert("x")</script>'
@@ -140,3 +141,79 @@ def test_ticks_are_few_and_cover_the_values(low: float, high: float) -> None:
 def test_numbers_are_written_for_people() -> None:
     shown = [format_number(value) for value in (41188, 0.93412, 1450.6, 51.2, 0.0012345, 0, float("nan"))]
     assert shown == ["41,188", "0.934", "1,451", "51.2", "0.00123", "0", "nan"]
+
+
+def _outside(svg: str) -> list[str]:
+    """Return the texts that reach over the picture's edges, by the letters' own widths."""
+    root = _parsed(svg)
+    right = float(root.get("viewBox", "").split()[2])
+    found = []
+    for text in root.iter(f"{_SVG}text"):
+        wide = width_of(
+            text.text or "", float(text.get("font-size", "")), bold=text.get("font-weight") == "600"
+        )
+        anchor = text.get("text-anchor", "")
+        start = float(text.get("x", "")) - {"start": 0.0, "middle": wide / 2, "end": wide}[anchor]
+        if start < 0 or start + wide > right:
+            found.append(f"{text.text} ({start:.0f} to {start + wide:.0f})")
+    return found
+
+
+_LENGTHS = (25, 30, 60, 400)
+_WORDS = "Checkpoints written WHILE a Mammoth of 8,030,261,248 parameters trains on"
+
+
+@pytest.mark.parametrize("breaks", [True, False], ids=["words", "one word"])
+@pytest.mark.parametrize("length", _LENGTHS)
+def test_labels_values_and_names_of_any_length_stay_inside(length: int, breaks: bool) -> None:
+    words = (_WORDS * 9)[:length] if breaks else (_WORDS * 9).replace(" ", "_")[:length]
+    for guess in (None, 90.0, 100.0):
+        bars = [
+            Bar(words, 100.0, series=words, shown=words, prediction=guess, low=90.0, high=100.0),
+            Bar("b", 1.0, series="other"),
+        ]
+        assert _outside(bar_chart(bars, title="t", axis=words, corner=words)) == []
+    lines = {words: [(0.0, 0.0), (1.0, 1e13)], f"{words} too": [(0.0, 0.0), (1.0, 1.0)]}
+    chart = line_chart(lines, title="t", x_axis=words, y_axis=words, marks={words: 0.4}, corner=words)
+    assert _outside(chart) == []
+
+
+def test_a_label_that_was_shortened_can_be_read_in_full() -> None:
+    label = "one_checkpoint_of_a_run_with_a_name_without_any_breaks"
+    (text,) = (
+        text
+        for text in _parsed(bar_chart([Bar(label, 1.0)], title="t", axis="x")).iter(f"{_SVG}text")
+        if text.findtext(f"{_SVG}title")
+    )
+    assert text.findtext(f"{_SVG}title") == label
+    start, end = (text.text or "").split("…")
+    assert label.startswith(start) and label.endswith(end) and min(len(start), len(end)) > 8
+
+
+def test_a_label_that_fits_is_whole_and_says_nothing_twice() -> None:
+    label = "Opening each file once, 4 at once"
+    chart = bar_chart([Bar(label, 1.0)], title="t", axis="x")
+    assert "<title>" not in chart and "…" not in chart
+    assert " ".join(_words(chart)).count("Opening each file once") == 1
+
+
+def test_long_values_take_their_room_from_the_bars() -> None:
+    def longest(shown: str) -> float:
+        return max(_bar_lengths(bar_chart([Bar("a", 1.0, shown=shown)], title="t", axis="x")))
+
+    assert longest("about 30 letters of one value") < longest("1 GB")
+
+
+@pytest.mark.parametrize("words", ["", "a", "ab", "Checkpoint", "x" * 500, "漢字" * 40, "a\u0301" * 60])
+@pytest.mark.parametrize("room", [0.0, 12.0, 60.0, 200.0])
+def test_shortened_words_fit_or_are_the_sign_alone(words: str, room: float) -> None:
+    shown = shortened(words, room)
+    assert width_of(shown) <= room or shown == "…"
+    assert (shown == words) == (width_of(words) <= room)
+
+
+def test_lines_in_the_middle_give_way() -> None:
+    lines = wrapped("one two three four five six seven eight", 60.0, most_lines=3)
+    assert len(lines) == 3 and lines[0].startswith("one") and lines[-1].endswith("eight")
+    assert "…" in lines[1]
+    assert " ".join(wrapped("one two three four five six seven eight", 60.0)).split()[3] == "four"

@@ -11,9 +11,10 @@ from course_lib.leakage.custody import LOOKS, Bench, CustodyCase, Look, Trial, V
 from course_lib.leakage.custody.judging import OUTCOMES, what_counts
 from course_lib.leakage.detectors import KINDS, Finding
 from course_lib.widgets.controls import ChoiceControl, NumberControl
+from course_lib.widgets.naming import naming_script
 from course_lib.widgets.panel import Panel
 from course_lib.widgets.static import show
-from course_lib.widgets.style import STYLE, naming_script
+from course_lib.widgets.style import STYLE
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
 

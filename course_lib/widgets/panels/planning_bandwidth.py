@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from course_lib.planning import BandwidthPlan, CachePlan, cache_plan, read_bandwidth
+from course_lib.planning import BandwidthPlan, CachePlan
 from course_lib.widgets.amounts import shown_amount
-from course_lib.widgets.panel import Panel
 from course_lib.widgets.panels.planning_views import Figure, From, plan_view, rate_bar, time_bar
+from course_lib.widgets.plan_panel import PlanPanel
 from course_lib.widgets.quantity import QuantityControl
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
@@ -62,19 +62,8 @@ def _bandwidth_title(plan: BandwidthPlan, remote: float, cold: float) -> str:
 
 def bandwidth_panel(
     *, available_bytes_per_second: float = GIGABIT, batches_per_second: float = 4, batch_size: int = 128
-) -> Panel:
+) -> PlanPanel:
     """Return a panel on the bandwidth that consumers ask for: consumers, bytes per sample, hit rate."""
-
-    def compute(consumers: int, bytes_per_sample: float, hit_rate: float) -> View:
-        plan = read_bandwidth(
-            batches_per_second=batches_per_second,
-            batch_size=batch_size,
-            bytes_per_sample=bytes_per_sample,
-            consumers=consumers,
-            hit_rate=hit_rate,
-            available_bytes_per_second=available_bytes_per_second,
-        )
-        return bandwidth_view(plan)
 
     controls = {
         "consumers": QuantityControl(text("planning.consumers"), 1, 64, 4, dimension="number", whole=True),
@@ -88,7 +77,13 @@ def bandwidth_panel(
         text("planning.preset_laptop"): {"consumers": 1, "bytes_per_sample": "100 KB", "hit_rate": 0},
         text("planning.preset_eight"): {"consumers": 8, "bytes_per_sample": "100 KB", "hit_rate": 0},
     }
-    return Panel(text("planning.bandwidth_panel"), controls, compute, presets=presets, pin=True)
+    fixed = {
+        "available_bytes_per_second": available_bytes_per_second,
+        "batches_per_second": batches_per_second,
+        "batch_size": batch_size,
+    }
+    title = text("planning.bandwidth_panel")
+    return PlanPanel(title, "bandwidth", controls, bandwidth_view, fixed=fixed, presets=presets)
 
 
 def cache_view(plan: CachePlan) -> View:
@@ -131,7 +126,7 @@ def cache_view(plan: CachePlan) -> View:
         figures,
         [time_bar(name, seconds) for name, seconds in epochs],
         axis=text("planning.minutes_axis"),
-        summary=text("planning.cache_summary"),
+        summary=text("planning.cache_summary_shared") if plan.shared else text("planning.cache_summary"),
     )
 
 
@@ -141,20 +136,8 @@ def cache_panel(
     remote_bytes_per_second: float = GIGABIT,
     local_bytes_per_second: float = 1e9,
     prepare_seconds: float = 1800.0,
-) -> Panel:
+) -> PlanPanel:
     """Return a panel on a cache of each job: its size, the jobs that start together, the epochs."""
-
-    def compute(cache_bytes: float, jobs: int, epochs: int) -> View:
-        plan = cache_plan(
-            data_bytes=data_bytes,
-            cache_bytes=cache_bytes,
-            remote_bytes_per_second=remote_bytes_per_second,
-            local_bytes_per_second=local_bytes_per_second,
-            jobs=jobs,
-            prepare_seconds=prepare_seconds,
-            epochs=epochs,
-        )
-        return cache_view(plan)
 
     controls = {
         "cache_bytes": QuantityControl(text("planning.cache_each"), "10 GB", "300 GB", "100 GB"),
@@ -167,4 +150,11 @@ def cache_panel(
         text("planning.preset_whole"): {"cache_bytes": "300 GB", "jobs": 1, "epochs": 10},
         text("planning.preset_together"): {"cache_bytes": "300 GB", "jobs": 4, "epochs": 10},
     }
-    return Panel(text("planning.cache_panel"), controls, compute, presets=presets, pin=True)
+    fixed = {
+        "data_bytes": data_bytes,
+        "remote_bytes_per_second": remote_bytes_per_second,
+        "local_bytes_per_second": local_bytes_per_second,
+        "prepare_seconds": prepare_seconds,
+    }
+    title = text("planning.cache_panel")
+    return PlanPanel(title, "cache", controls, cache_view, fixed=fixed, presets=presets)

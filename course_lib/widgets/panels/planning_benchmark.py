@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from course_lib.loading.utilisation import H100_WORKLOADS
-from course_lib.planning import BenchmarkPlan, benchmark_plan
+from course_lib.planning import BenchmarkPlan
 from course_lib.units import format_both_readings
 from course_lib.widgets.amounts import shown_amount
 from course_lib.widgets.controls import ChoiceControl, Control
-from course_lib.widgets.panel import Panel
 from course_lib.widgets.panels.planning_views import Figure, From, plan_view, size_bar
+from course_lib.widgets.plan_panel import PlanPanel
 from course_lib.widgets.quantity import QuantityControl
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
@@ -52,14 +52,8 @@ def benchmark_view(plan: BenchmarkPlan) -> View:
     )
 
 
-def benchmark_panel() -> Panel:
+def benchmark_panel() -> PlanPanel:
     """Return a panel on MLPerf Storage: workload, emulated accelerators, memory of the one host."""
-
-    def compute(workload: str, accelerators: int, host_memory_bytes: float) -> View:
-        plan = benchmark_plan(
-            workload=workload, accelerators=accelerators, host_memory_bytes=host_memory_bytes
-        )
-        return benchmark_view(plan)
 
     controls: dict[str, Control] = {
         "workload": ChoiceControl(text("planning.workload"), tuple(H100_WORKLOADS), "unet3d"),
@@ -85,4 +79,5 @@ def benchmark_panel() -> Panel:
             "host_memory_bytes": "256 GiB",
         },
     }
-    return Panel(text("planning.benchmark_panel"), controls, compute, presets=presets, pin=True)
+    title = text("planning.benchmark_panel")
+    return PlanPanel(title, "mlperf", controls, benchmark_view, presets=presets)

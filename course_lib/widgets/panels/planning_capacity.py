@@ -8,24 +8,25 @@ from course_lib.experiments.plan_words import binding_sentences
 from course_lib.planning import CapacityPlan, capacity_plan
 from course_lib.widgets.amounts import shown_amount
 from course_lib.widgets.controls import ChoiceControl, Control
-from course_lib.widgets.panel import Panel
 from course_lib.widgets.panels.planning_views import Figure, From, plan_view, size_bar
+from course_lib.widgets.plan_panel import PlanPanel
 from course_lib.widgets.quantity import QuantityControl
 from course_lib.widgets.svg import Bar, bar_chart
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View, provenance
 
+_EXAMPLE: dict[str, Any] = {
+    "raw_bytes": 200e9,
+    "processed_bytes": 300e9,
+    "cache_bytes": 100e9,
+    "checkpoint_bytes": 8e9,
+    "checkpoints_kept": 3,
+}
+
 
 def lesson_plan(**changes: Any) -> CapacityPlan:
     """Return the lesson's example, 624 GB at rest and 632 GB while saving, with changes by name."""
-    example: dict[str, Any] = {
-        "raw_bytes": 200e9,
-        "processed_bytes": 300e9,
-        "cache_bytes": 100e9,
-        "checkpoint_bytes": 8e9,
-        "checkpoints_kept": 3,
-    }
-    return capacity_plan(**{**example, **changes})
+    return capacity_plan(**{**_EXAMPLE, **changes})
 
 
 def timeline_view(plan: CapacityPlan) -> View:
@@ -96,6 +97,8 @@ def _capacity_title(plan: CapacityPlan) -> str:
         "peak": _size(float(plan.peak_bytes)),
         "stage": text(f"planning.stage_{_fullest(plan)}"),
     }
+    if plan.local_disk_bytes is not None:
+        return _places_title(plan)
     if plan.disk_bytes is None:
         return text("planning.capacity_peak", **words)
     words |= {"needed": _size(float(plan.needed_bytes)), "disk": _size(float(plan.disk_bytes))}
@@ -108,31 +111,23 @@ def _fullest(plan: CapacityPlan) -> str:
     return max(plan.timeline, key=lambda stage: float(stage.total_bytes)).name
 
 
-def capacity_panel(*, disk_bytes: float = 1e12, reserve_ratio: float = 0.1) -> Panel:
+def capacity_panel(*, disk_bytes: float = 1e12, reserve_ratio: float = 0.1) -> PlanPanel:
     """Return a panel on one disk for all: jobs with a cache each, kept checkpoints, temporary files."""
-
-    def compute(jobs: int, checkpoints_kept: int, temporary_bytes: float) -> View:
-        plan = lesson_plan(
-            jobs=jobs,
-            checkpoints_kept=checkpoints_kept,
-            scratch_bytes=temporary_bytes,
-            disk_bytes=disk_bytes,
-            reserve_ratio=reserve_ratio,
-        )
-        return timeline_view(plan)
 
     controls = {
         "jobs": QuantityControl(text("planning.jobs_cached"), 1, 16, 1, dimension="number", whole=True),
         "checkpoints_kept": QuantityControl(text("planning.kept"), 0, 50, 3, dimension="number", whole=True),
-        "temporary_bytes": QuantityControl(text("planning.temporary"), 0, "500 GB", 0),
+        "scratch_bytes": QuantityControl(text("planning.temporary"), 0, "500 GB", 0),
     }
     presets: dict[str, dict[str, Any]] = {
-        text("planning.preset_lesson"): {"jobs": 1, "checkpoints_kept": 3, "temporary_bytes": 0},
-        text("planning.preset_four_jobs"): {"jobs": 4, "checkpoints_kept": 3, "temporary_bytes": 0},
-        text("planning.preset_keep_all"): {"jobs": 1, "checkpoints_kept": 40, "temporary_bytes": 0},
-        text("planning.preset_convert"): {"jobs": 1, "checkpoints_kept": 3, "temporary_bytes": "500 GB"},
+        text("planning.preset_lesson"): {"jobs": 1, "checkpoints_kept": 3, "scratch_bytes": 0},
+        text("planning.preset_four_jobs"): {"jobs": 4, "checkpoints_kept": 3, "scratch_bytes": 0},
+        text("planning.preset_keep_all"): {"jobs": 1, "checkpoints_kept": 40, "scratch_bytes": 0},
+        text("planning.preset_convert"): {"jobs": 1, "checkpoints_kept": 3, "scratch_bytes": "500 GB"},
     }
-    return Panel(text("planning.capacity_panel"), controls, compute, presets=presets, pin=True)
+    fixed = {**_EXAMPLE, "disk_bytes": disk_bytes, "reserve_ratio": reserve_ratio}
+    title = text("planning.capacity_panel")
+    return PlanPanel(title, "capacity", controls, timeline_view, fixed=fixed, presets=presets)
 
 
 def places_view(plan: CapacityPlan) -> View:
@@ -188,32 +183,28 @@ def _places_title(plan: CapacityPlan) -> str:
 
 def caches_panel(
     *, disk_bytes: float = 1e12, local_disk_bytes: float = 400e9, reserve_ratio: float = 0.1
-) -> Panel:
+) -> PlanPanel:
     """Return a panel on local space: jobs at once, the size of a cache, one for each job or one for all."""
-
-    def compute(jobs: int, cache_bytes: float, shared: bool) -> View:
-        plan = lesson_plan(
-            jobs=jobs,
-            cache_bytes=cache_bytes,
-            shared_cache=shared,
-            disk_bytes=disk_bytes,
-            local_disk_bytes=local_disk_bytes,
-            reserve_ratio=reserve_ratio,
-        )
-        return places_view(plan)
 
     controls: dict[str, Control] = {
         "jobs": QuantityControl(text("planning.jobs"), 1, 16, 1, dimension="number", whole=True),
         "cache_bytes": QuantityControl(text("planning.cache_each"), "10 GB", "1 TB", "100 GB"),
-        "shared": ChoiceControl(
+        "shared_cache": ChoiceControl(
             text("planning.shared"),
             {text("planning.one_each"): False, text("planning.one_for_all"): True},
         ),
     }
     presets = {
-        text("planning.preset_lesson"): {"jobs": 1, "cache_bytes": "100 GB", "shared": False},
-        text("planning.preset_four_jobs"): {"jobs": 4, "cache_bytes": "100 GB", "shared": False},
-        text("planning.preset_four_share"): {"jobs": 4, "cache_bytes": "100 GB", "shared": True},
-        text("planning.preset_eight"): {"jobs": 8, "cache_bytes": "100 GB", "shared": False},
+        text("planning.preset_lesson"): {"jobs": 1, "cache_bytes": "100 GB", "shared_cache": False},
+        text("planning.preset_four_jobs"): {"jobs": 4, "cache_bytes": "100 GB", "shared_cache": False},
+        text("planning.preset_four_share"): {"jobs": 4, "cache_bytes": "100 GB", "shared_cache": True},
+        text("planning.preset_eight"): {"jobs": 8, "cache_bytes": "100 GB", "shared_cache": False},
     }
-    return Panel(text("planning.caches_panel"), controls, compute, presets=presets, pin=True)
+    fixed = {
+        **_EXAMPLE,
+        "disk_bytes": disk_bytes,
+        "local_disk_bytes": local_disk_bytes,
+        "reserve_ratio": reserve_ratio,
+    }
+    title = text("planning.caches_panel")
+    return PlanPanel(title, "capacity", controls, places_view, fixed=fixed, presets=presets)

@@ -5,20 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from course_lib.errors import CourseError
-from course_lib.planning import (
-    BYTES_PER_PARAMETER,
-    CheckpointPlan,
-    checkpoint_bytes,
-    checkpoint_plan,
-    daly,
-    exact_interval,
-    interval_for_loss,
-    young,
-)
+from course_lib.planning import BYTES_PER_PARAMETER, CheckpointPlan, IntervalPlan, checkpoint_bytes
 from course_lib.widgets.amounts import shown_amount
-from course_lib.widgets.panel import Panel
-from course_lib.widgets.panels.planning_views import Figure, From, plan_view, rate_bar
+from course_lib.widgets.panels.planning_views import Figure, From, plan_view, rate_bars, time_bar
+from course_lib.widgets.plan_panel import PlanPanel
 from course_lib.widgets.quantity import QuantityControl
 from course_lib.widgets.svg import Bar
 from course_lib.widgets.texts import text
@@ -58,13 +48,17 @@ def burst_view(plan: CheckpointPlan) -> View:
     """Return the average write rate, the burst, and what the burst leaves for training reads."""
     average, burst = float(plan.average_bytes_per_second), float(plan.burst_bytes_per_second)
     reading, link = float(plan.reading_bytes_per_second), float(plan.bandwidth_bytes_per_second)
-    left = max(0.0, float(plan.reading_left_bytes_per_second))
-    title = text(
-        f"planning.saving_{_case(plan)}",
-        average=shown_amount(average, "bytes/s"),
-        burst=shown_amount(burst, "bytes/s"),
-        left=shown_amount(left, "bytes/s"),
-        reading=shown_amount(reading, "bytes/s"),
+    left = float(plan.reading_left_bytes_per_second)
+    words = {"average": shown_amount(average, "bytes/s"), "burst": shown_amount(burst, "bytes/s")}
+    title = (
+        text(
+            f"planning.saving_{_case(plan)}",
+            **words,
+            left=shown_amount(left, "bytes/s"),
+            reading=shown_amount(reading, "bytes/s"),
+        )
+        if math.isfinite(left)
+        else text("planning.saving_alone", **words)
     )
     rates = [
         (text("planning.average"), average),
@@ -81,8 +75,7 @@ def burst_view(plan: CheckpointPlan) -> View:
         Figure(text("planning.save_share"), float(plan.save_share), "ratio"),
         Figure(text("planning.worst_loss"), float(plan.worst_loss_seconds), "seconds", key=True),
     ]
-    bars = [rate_bar(name, rate) for name, rate in rates]
-    bars += [rate_bar(text("planning.reading"), reading), rate_bar(text("planning.storage"), link)]
+    bars = rate_bars([*rates, (text("planning.reading"), reading), (text("planning.storage"), link)])
     return plan_view(
         plan,
         title,
@@ -102,21 +95,11 @@ def _case(plan: CheckpointPlan) -> str:
 
 def burst_panel(
     *, reading_bytes_per_second: float = 204.8e6, bandwidth_bytes_per_second: float = 500e6
-) -> Panel:
+) -> PlanPanel:
     """Return a panel on saving beside reading: bytes of a checkpoint, interval, seconds of a save."""
 
-    def compute(size: float, interval_seconds: float, save_seconds: float) -> View:
-        plan = checkpoint_plan(
-            bytes=size,
-            interval_seconds=interval_seconds,
-            save_seconds=save_seconds,
-            reading_bytes_per_second=reading_bytes_per_second,
-            bandwidth_bytes_per_second=bandwidth_bytes_per_second,
-        )
-        return burst_view(plan)
-
     controls = {
-        "size": QuantityControl(text("planning.checkpoint"), "100 MB", "1 TB", "8 GB"),
+        "bytes": QuantityControl(text("planning.checkpoint"), "100 MB", "1 TB", "8 GB"),
         "interval_seconds": QuantityControl(
             text("planning.interval"), "1 min", "6 h", "10 min", dimension="seconds"
         ),
@@ -124,114 +107,96 @@ def burst_panel(
     }
     presets = {
         text("planning.preset_lesson"): {
-            "size": "8 GB",
+            "bytes": "8 GB",
             "interval_seconds": "10 min",
             "save_seconds": "20 s",
         },
-        text("planning.preset_hasty"): {"size": "8 GB", "interval_seconds": "10 min", "save_seconds": "10 s"},
-        text("planning.preset_calm"): {"size": "8 GB", "interval_seconds": "10 min", "save_seconds": "40 s"},
+        text("planning.preset_hasty"): {
+            "bytes": "8 GB",
+            "interval_seconds": "10 min",
+            "save_seconds": "10 s",
+        },
+        text("planning.preset_calm"): {"bytes": "8 GB", "interval_seconds": "10 min", "save_seconds": "40 s"},
         text("planning.preset_eight_billion"): {
-            "size": "112.4 GB",
+            "bytes": "112.4 GB",
             "interval_seconds": "1 h",
             "save_seconds": "8 min",
         },
     }
-    return Panel(text("planning.burst_panel"), controls, compute, presets=presets, pin=True)
+    fixed = {
+        "reading_bytes_per_second": reading_bytes_per_second,
+        "bandwidth_bytes_per_second": bandwidth_bytes_per_second,
+    }
+    title = text("planning.burst_panel")
+    return PlanPanel(title, "checkpoint", controls, burst_view, fixed=fixed, presets=presets)
 
 
-def interval_view(save_seconds: float, mean_seconds_between_failures: float, bearable: float) -> View:
+def interval_view(plan: IntervalPlan) -> View:
     """Return the intervals that lose least time in all, and the longest one whose loss is bearable.
 
-    All times are in seconds; intervals are computing between saves.
-
-    Raises
-    ------
-    CourseError
-        Where no interval keeps the loss so small.
+    Intervals are computing between saves.
     """
-    between = {"save_seconds": save_seconds, "mean_seconds_between_failures": mean_seconds_between_failures}
-    best = {
-        text("planning.young"): float(young(**between)),
-        text("planning.daly"): float(daly(**between)),
-        text("planning.exact"): float(exact_interval(**between)),
+    exact, limit = float(plan.exact_seconds), float(plan.loss_limit_seconds)
+    words = {
+        "chosen": shown_amount(float(plan.computing_seconds), "seconds"),
+        "exact": shown_amount(exact, "seconds"),
     }
-    cap = float(interval_for_loss(bearable_loss_seconds=bearable, save_seconds=save_seconds)) - save_seconds
-    if math.isclose(cap, 0.0, abs_tol=1e-6):
-        raise CourseError(text("planning.only_saving"), next_step=text("planning.only_saving_next"))
-    exact = best[text("planning.exact")]
-    chosen = min(exact, cap)
-    words = {"chosen": shown_amount(chosen, "seconds"), "exact": shown_amount(exact, "seconds")}
     title = (
         text("planning.interval_by_loss", **words)
-        if cap < exact
+        if limit < exact
         else text("planning.interval_by_cost", **words)
     )
-    intervals = {**best, text("planning.by_loss"): cap}
-    note = text("planning.source")
-    given = text("planning.from_set")
-    calculated = text("planning.from_calculated")
-    view = bar_view(
+    intervals = [
+        (text("planning.young"), float(plan.young_seconds)),
+        (text("planning.daly"), float(plan.daly_seconds)),
+        (text("planning.exact"), exact),
+        (text("planning.by_loss"), limit),
+    ]
+    between = float(plan.mean_seconds_between_failures)
+    bearable = math.inf if plan.bearable_loss_seconds is None else float(plan.bearable_loss_seconds)
+    figures = [
+        Figure(text("planning.save"), float(plan.save_seconds), "seconds", From.SET),
+        Figure(text("planning.failures"), between, "seconds", From.SET),
+        Figure(text("planning.bearable"), bearable, "seconds", From.SET),
+        *(Figure(name, seconds, "seconds", key=True) for name, seconds in intervals),
+    ]
+    return plan_view(
+        plan,
         title,
-        [Bar(name, size / 60, shown=shown_amount(size, "seconds")) for name, size in intervals.items()],
-        summary=text("planning.interval_summary"),
+        figures,
+        [time_bar(name, seconds) for name, seconds in intervals if math.isfinite(seconds)],
         axis=text("planning.interval_axis"),
-        label_head=text("planning.what"),
-        value_head=text("planning.value"),
-        source_note=note,
-        result=chosen,
-    )
-    inputs = (
-        (text("planning.save"), save_seconds),
-        (text("planning.failures"), mean_seconds_between_failures),
-        (text("planning.bearable"), bearable),
-    )
-    binding = text("planning.binding_loss") if cap < exact else text("planning.binding_cost")
-    rows = (
-        *((name, shown_amount(value, "seconds"), given) for name, value in inputs),
-        *((name, shown_amount(value, "seconds"), calculated) for name, value in intervals.items()),
-        (text("planning.binding"), binding, calculated),
-    )
-    columns = (text("planning.what"), text("planning.value"), text("planning.origin"))
-    figures = (
-        *((name, shown_amount(value, "seconds")) for name, value in intervals.items()),
-        (text("planning.binding"), binding),
-    )
-    return View(
-        view.title,
-        view.summary,
-        columns,
-        rows,
-        view.figure_svg,
-        source_note=note,
-        result=chosen,
-        figures=figures,
+        summary=text("planning.interval_summary"),
     )
 
 
-def interval_panel() -> Panel:
+def interval_panel() -> PlanPanel:
     """Return a panel on how often to save: time of a save, mean time between failures, bearable loss."""
     controls = {
         "save_seconds": QuantityControl(text("planning.save"), "1 s", "1 h", "2 min", dimension="seconds"),
         "mean_seconds_between_failures": QuantityControl(
             text("planning.failures"), "30 min", "1000 h", "24 h", dimension="seconds"
         ),
-        "bearable": QuantityControl(text("planning.bearable"), "1 min", "24 h", "2 h", dimension="seconds"),
+        "bearable_loss_seconds": QuantityControl(
+            text("planning.bearable"), "1 min", "24 h", "2 h", dimension="seconds"
+        ),
     }
     presets: dict[str, dict[str, Any]] = {
         text("planning.preset_small_job"): {
             "save_seconds": "20 s",
             "mean_seconds_between_failures": "1000 h",
-            "bearable": "1 h",
+            "bearable_loss_seconds": "1 h",
         },
         text("planning.preset_large_job"): {
             "save_seconds": "1 min",
             "mean_seconds_between_failures": 11_135,
-            "bearable": "2 h",
+            "bearable_loss_seconds": "2 h",
         },
         text("planning.preset_strict"): {
             "save_seconds": "2 min",
             "mean_seconds_between_failures": "24 h",
-            "bearable": "12 min",
+            "bearable_loss_seconds": "12 min",
         },
     }
-    return Panel(text("planning.interval_panel"), controls, interval_view, presets=presets, pin=True)
+    title = text("planning.interval_panel")
+    return PlanPanel(title, "interval", controls, interval_view, presets=presets)

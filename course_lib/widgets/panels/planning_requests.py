@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from course_lib.planning import MetadataPlan, ObjectPlan, metadata_plan, object_plan
+from course_lib.files import cannot_write
+from course_lib.planning import MetadataPlan, ObjectPlan
 from course_lib.stores import MetadataResult, measure_metadata_watched
 from course_lib.widgets.amounts import shown_amount
-from course_lib.widgets.panel import Panel
 from course_lib.widgets.panels.metadata import measured_note
 from course_lib.widgets.panels.planning_bandwidth import GIGABIT
-from course_lib.widgets.panels.planning_views import Figure, From, plan_view, rate_bar, time_bar
+from course_lib.widgets.panels.planning_views import Figure, From, plan_view, rate_bars, time_bar
+from course_lib.widgets.plan_panel import PlanPanel
 from course_lib.widgets.quantity import QuantityControl
 from course_lib.widgets.svg import Bar, format_number
 from course_lib.widgets.texts import text
@@ -69,7 +74,10 @@ def measured_opens_view(place: Path, seconds_per_operation: float) -> View:
     CourseError
         When the folder cannot be written to, or the storage does not answer.
     """
-    result = measure_metadata_watched(place, files=_OPENED, bytes_per_file=4096, directories=1, repeats=3)
+    with _new_folder(place) as folder:
+        result = measure_metadata_watched(
+            folder, files=_OPENED, bytes_per_file=4096, directories=1, repeats=3
+        )
     rates = result["open"]
     estimate, median = _OPENED * seconds_per_operation, _OPENED / rates.median
     shown = {name: shown_amount(seconds, "seconds") for name, seconds in (("at", estimate), ("took", median))}
@@ -101,20 +109,22 @@ def measured_opens_view(place: Path, seconds_per_operation: float) -> View:
     )
 
 
-def metadata_panel(*, server_operations_per_second: float = 4000.0, place: Path | None = None) -> Panel:
+@contextmanager
+def _new_folder(place: Path) -> Iterator[Path]:
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        folder = tempfile.TemporaryDirectory(dir=place, prefix="opens-", ignore_cleanup_errors=True)
+    except OSError as error:
+        raise cannot_write(place, error) from error
+    with folder as path:
+        yield Path(path)
+
+
+def metadata_panel(*, server_operations_per_second: float = 4000.0, place: Path | None = None) -> PlanPanel:
     """Return a panel on metadata: how many files, the time of an operation, how many wait at once.
 
     With a folder as ``place`` it has a button that opens real files there and sets the estimate beside it.
     """
-
-    def compute(files: int, seconds_per_operation: float, concurrency: int) -> View:
-        plan = metadata_plan(
-            files=files,
-            seconds_per_operation=seconds_per_operation,
-            concurrency=concurrency,
-            server_operations_per_second=server_operations_per_second,
-        )
-        return metadata_view(plan)
 
     controls = {
         "files": QuantityControl(
@@ -149,18 +159,24 @@ def metadata_panel(*, server_operations_per_second: float = 4000.0, place: Path 
 
     actions = {text("planning.measure_opens"): measure} if place is not None else None
     title = text("planning.metadata_panel")
-    return Panel(title, controls, compute, presets=presets, pin=True, actions=actions)
+    fixed = {"server_operations_per_second": server_operations_per_second}
+    return PlanPanel(
+        title, "metadata", controls, metadata_view, fixed=fixed, presets=presets, actions=actions
+    )
 
 
 def object_view(plan: ObjectPlan) -> View:
     """Return the payload that requests bring in, one after another and at once, beside the link."""
     serial, together = float(plan.serial_bytes_per_second), float(plan.bytes_per_second)
     link = float(plan.bandwidth_bytes_per_second)
-    title = text(
-        "planning.object_title",
-        requests=format_number(float(plan.requests_per_second)),
-        rate=shown_amount(together, "bytes/s"),
-        link=shown_amount(link, "bytes/s"),
+    words = {
+        "requests": format_number(float(plan.requests_per_second)),
+        "rate": shown_amount(together, "bytes/s"),
+    }
+    title = (
+        text("planning.object_title", **words, link=shown_amount(link, "bytes/s"))
+        if math.isfinite(link)
+        else text("planning.object_title_alone", **words)
     )
     rates = [(text("planning.one_by_one"), serial), (text("planning.together"), together)]
     figures = [
@@ -173,7 +189,7 @@ def object_view(plan: ObjectPlan) -> View:
         *(Figure(name, rate, "bytes/s", key=True) for name, rate in rates),
         Figure(text("planning.in_flight_bytes"), float(plan.in_flight_bytes), "bytes", key=True),
     ]
-    bars = [rate_bar(name, rate) for name, rate in (*rates, (text("planning.available"), link))]
+    bars = rate_bars([*rates, (text("planning.available"), link)])
     return plan_view(
         plan,
         title,
@@ -186,18 +202,8 @@ def object_view(plan: ObjectPlan) -> View:
 
 def object_panel(
     *, bandwidth_bytes_per_second: float = GIGABIT, requests_per_second_per_prefix: float = 3000.0
-) -> Panel:
+) -> PlanPanel:
     """Return a panel on requests to an object store: round trip, bytes of an object, requests in flight."""
-
-    def compute(round_trip_seconds: float, object_bytes: float, concurrency: int) -> View:
-        plan = object_plan(
-            round_trip_seconds=round_trip_seconds,
-            object_bytes=object_bytes,
-            concurrency=concurrency,
-            bandwidth_bytes_per_second=bandwidth_bytes_per_second,
-            requests_per_second_per_prefix=requests_per_second_per_prefix,
-        )
-        return object_view(plan)
 
     controls = {
         "round_trip_seconds": QuantityControl(
@@ -223,4 +229,9 @@ def object_panel(
             "concurrency": 4,
         },
     }
-    return Panel(text("planning.object_panel"), controls, compute, presets=presets, pin=True)
+    fixed = {
+        "bandwidth_bytes_per_second": bandwidth_bytes_per_second,
+        "requests_per_second_per_prefix": requests_per_second_per_prefix,
+    }
+    title = text("planning.object_panel")
+    return PlanPanel(title, "objects", controls, object_view, fixed=fixed, presets=presets)

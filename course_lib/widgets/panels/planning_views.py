@@ -125,6 +125,11 @@ def rate_bar(name: str, bytes_per_second: float) -> Bar:
     return Bar(name, bytes_per_second / 1e6, shown=shown_amount(bytes_per_second, "bytes/s"))
 
 
+def rate_bars(rates: Sequence[tuple[str, float]]) -> list[Bar]:
+    """Return a bar in MB/s for each rate that has a limit."""
+    return [rate_bar(name, rate) for name, rate in rates if math.isfinite(rate)]
+
+
 def size_bar(name: str, size: float, series: str = "") -> Bar:
     """Return a bar in GB."""
     return Bar(name, size / 1e9, series, shown=shown_amount(size, "bytes"))

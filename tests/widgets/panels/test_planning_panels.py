@@ -116,7 +116,7 @@ def test_the_peak_is_where_a_new_checkpoint_is_written() -> None:
 
 
 def test_temporary_files_move_the_peak_to_the_conversion() -> None:
-    view = capacity_panel().at(temporary_bytes="500 GB")
+    view = capacity_panel().at(scratch_bytes="500 GB")
     assert view.result.peak_bytes == 1e12 and "(convert)" in view.title
     assert "do not fit" in view.title, "the reserve has to count"
 
@@ -131,7 +131,7 @@ def test_caches_of_jobs_need_local_disks_and_a_shared_one_does_not_grow() -> Non
     four = panel.at(jobs=4)
     assert four.result.local_bytes == 400e9 and four.result.binding == "local space"
     assert "more than the 400 GB" in four.title
-    shared = panel.at(jobs=4, shared=True)
+    shared = panel.at(jobs=4, shared_cache=True)
     assert shared.result.local_bytes == 100e9 and "versions" in shared.summary
 
 
@@ -175,12 +175,17 @@ def test_a_complete_checkpoint_is_larger_than_its_weights() -> None:
 
 def test_the_bearable_loss_or_the_lost_time_sets_the_interval() -> None:
     panel = interval_panel()
-    by_cost = panel.at(save_seconds="1 min", mean_seconds_between_failures=11_135, bearable="2 h")
-    assert by_cost.result == pytest.approx(1116.3, abs=0.05) and "Least lost time decides" in by_cost.title
-    by_loss = panel.at(save_seconds="2 min", bearable="12 min")
-    assert by_loss.result == pytest.approx(480) and "bearable loss decides" in by_loss.title
+    by_cost = panel.at(
+        save_seconds="1 min", mean_seconds_between_failures=11_135, bearable_loss_seconds="2 h"
+    )
+    assert (
+        by_cost.result.computing_seconds == pytest.approx(1116.3, abs=0.05)
+        and "Least lost time decides" in by_cost.title
+    )
+    by_loss = panel.at(save_seconds="2 min", bearable_loss_seconds="12 min")
+    assert by_loss.result.computing_seconds == pytest.approx(480) and "bearable loss decides" in by_loss.title
     with pytest.raises(CourseError, match="nothing but saving"):
-        panel.at(save_seconds="2 min", bearable="4 min")
+        panel.at(save_seconds="2 min", bearable_loss_seconds="4 min")
 
 
 def test_no_price_is_assumed() -> None:
@@ -189,6 +194,16 @@ def test_no_price_is_assumed() -> None:
     assert view.rows[1][2:] == ("524 GB", "41.6", "0") and "Device hours" in view.figure_svg
     with_a_gap = cost_panel().at(ordinary_price=0.05)
     assert with_a_gap.columns == view.columns, "a sum without one of its parts looks like a cheap plan"
+
+
+def test_a_price_of_0_is_a_price() -> None:
+    panel = cost_panel()
+    owned = panel.at(ordinary_price=0.05, fast_price=0.2, device_price=0)
+    assert not owned.warning and owned.result.cheapest_cost == pytest.approx(26.2)
+    panel.controls["ordinary_price"].value = "0"
+    assert "ordinary" not in panel.view.warning and "fast storage" in panel.view.warning
+    panel.controls["ordinary_price"].value = ""
+    assert "ordinary storage" in panel.view.warning and "no price yet" in panel.static_text("no widgets")
 
 
 def test_constraints_come_before_prices() -> None:
@@ -200,7 +215,7 @@ def test_constraints_come_before_prices() -> None:
         text("planning.case_full"),
         text("planning.case_hourly"),
     }
-    assert free.result.best.name not in refused
+    assert free.result.cheapest not in refused
 
 
 def test_waiting_devices_make_cheap_storage_dear() -> None:
@@ -208,7 +223,7 @@ def test_waiting_devices_make_cheap_storage_dear() -> None:
     best = {}
     for preset in panel.presets:
         panel.choose(preset)
-        best[preset] = panel.value.best.name
+        best[preset] = panel.value.cheapest
     assert best[text("planning.preset_dear_device")] == text("planning.case_cached")
     assert best[text("planning.preset_cheap_device")] == text("planning.case_ordinary")
     assert best[text("planning.preset_cheap_fast")] == text("planning.case_fast")
@@ -231,13 +246,14 @@ def test_a_pinned_plan_is_compared_by_its_key_figures() -> None:
 
 def test_the_matching_measurement_stands_beside_the_estimate(tmp_path) -> None:
     assert text("planning.measure_opens") not in metadata_panel().static_text("no widgets")
+    (tmp_path / "own work").write_text("kept", encoding="utf-8")
     panel = metadata_panel(place=tmp_path)
     panel.controls["seconds_per_operation"].value = "5 ms"
     view = panel.act(text("planning.measure_opens"))
     estimated, measured = view.rows
     assert estimated[1] == "1.5 s" and "at the 5 ms" in view.title
     assert measured[2] <= 300e3 / view.result["open"].median <= measured[3]
-    assert not list(tmp_path.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["own work"]
 
     each = 1 / view.result["open"].median
     own = metadata_view(metadata_plan(files=1_000_000, seconds_per_operation=each), view.result)
