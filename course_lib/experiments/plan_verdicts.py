@@ -87,7 +87,8 @@ def _capacity(plan: Any, shown: _Shown) -> str:
 def _metadata(plan: Any, shown: _Shown) -> str:
     return (
         f"To open {shown['files']} files once takes {shown['open_seconds']}; the same samples in "
-        f"{shown['shards_packed']} shards, {shown['shard_open_seconds']}."
+        f"{shown['shards_packed']} shards, {shown['shard_open_seconds']}. No byte of content is in "
+        "these times."
     )
 
 
@@ -107,6 +108,7 @@ def _checkpoint(plan: Any, shown: _Shown) -> str:
         f"Saving {shown['bytes']} every {shown['interval_seconds']} writes "
         f"{shown['average_bytes_per_second']} on average, but {shown['burst_bytes_per_second']} for the "
         f"{shown['save_seconds']} of a save; a failure takes up to {shown['worst_loss_seconds']} of training"
+        f", {_saves(plan, shown)}"
     )
     if not plan.reading_slowed:
         return f"{saving}."
@@ -119,8 +121,15 @@ def _checkpoint(plan: Any, shown: _Shown) -> str:
 def _interval(plan: Any, shown: _Shown) -> str:
     return (
         f"Save after {shown['computing_seconds']} of computing; a failure then takes up to "
-        f"{shown['worst_loss_seconds']} of training."
+        f"{shown['worst_loss_seconds']} of training, {_saves(plan, shown)}."
     )
+
+
+def _saves(plan: Any, shown: _Shown) -> str:
+    """Return under which condition on saves a loss holds."""
+    if not plan.failed_saves:
+        return "if every save succeeds"
+    return f"with failed saves before it: {shown['failed_saves']}"
 
 
 def _cost(plan: Any, shown: _Shown) -> str:

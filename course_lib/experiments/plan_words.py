@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from course_lib.experiments.plan_kinds import kind_of
 from course_lib.planning import ONLY_BYTES, Plan
+from course_lib.planning.rows import formatted
+from course_lib.units import format_both_readings
 
 _BINDING = {
-    ("bandwidth", "consumers"): "the storage keeps up, and the consumers read as fast as they ask.",
     ("bandwidth", "bandwidth"): "the storage delivers less than the consumers ask for, and they wait.",
     (
         "cache",
@@ -40,10 +43,6 @@ _BINDING = {
     ("cost", "waiting devices"): "devices that wait for data are the largest part of the cost.",
     ("cost", "rebuild"): "devices that wait for a cache to be rebuilt are the largest part of the cost.",
     ("cost", "requests"): "requests to the object store are the largest part of the cost.",
-    (
-        "mlperf",
-        "500 steps",
-    ): "the rule of 500 steps sets the size of the data set; more memory changes nothing.",
     ("mlperf", "5 x memory"): "the data set has to be five times as large as the hosts' memory.",
 }
 
@@ -127,9 +126,33 @@ def _meaning(plan: Plan, phrase: str) -> str:
     kind = kind_of(plan).name
     if kind == "bandwidth" and getattr(plan, "enough", None) is None:
         return "no bandwidth was given to compare with, so what they ask for is what they read."
+    if (kind, phrase) == ("bandwidth", "consumers"):
+        return _kept_up(plan)
+    if (kind, phrase) == ("mlperf", "500 steps"):
+        return _steps_decide(plan)
     if kind == "capacity" and phrase in STAGES:
         fits = getattr(plan, "enough", None) is not None
         place = "everything fits; the fullest stage is" if fits else "no disk was given; the fullest stage is"
         return f"{place} {STAGES[phrase]}."
     # The cheapest plan has the parts of a cost.
     return _BINDING.get((kind, phrase)) or _BINDING["cost", phrase]
+
+
+def _kept_up(plan: Any) -> str:
+    """Return that the storage keeps up, and whether that holds for a cold start, too."""
+    kept = np.asarray(plan.binding) == "consumers"
+    cold = np.broadcast_to(plan.enough_cold, kept.shape)[kept]
+    if cold.all():
+        return "the storage keeps up, even at a cold start, and the consumers read as fast as they ask."
+    where = "in some of these plans " if cold.any() else ""
+    return f"they bind while the cache is warm; at a cold start {where}the bandwidth binds, and they wait."
+
+
+def _steps_decide(plan: Any) -> str:
+    memory = plan.deciding_memory_bytes
+    # Memory is sold in GiB, and data sets are counted in GB.
+    shown = formatted("bytes", memory) if isinstance(memory, np.ndarray) else format_both_readings(memory)
+    return (
+        "the rule of 500 steps sets the size of the data set; memory would count only above "
+        f"{shown} in each host."
+    )

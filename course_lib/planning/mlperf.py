@@ -66,6 +66,11 @@ class BenchmarkPlan(Plan):
     bytes_per_second: Number
     needed_bytes_per_second: Number
 
+    @property
+    def deciding_memory_bytes(self) -> Number:
+        """B of memory of a host above which the rule of memory asks for more samples than that of steps."""
+        return self.by_steps_samples * self.bytes_per_sample / (_TIMES_MEMORY * self.hosts)
+
 
 @broadcasting
 def benchmark_plan(

@@ -13,6 +13,7 @@ from course_lib.planning.core import (
     binding_of,
     broadcasting,
     count,
+    lowest_of,
     positive,
     refuse_where,
     rounded_down,
@@ -41,7 +42,7 @@ class ObjectPlan(Plan):
     in_flight_bytes : float or ndarray
         Payload that they hold in memory at once.
     serial_requests_per_second, serial_bytes_per_second : float or ndarray
-        One request after another, transfer left out: only the round trip is waited for.
+        One request after another: the round trip is waited for each time, and the other limits hold, too.
     requests_per_second, bytes_per_second, objects_per_second : float or ndarray
         What the lowest limit lets through.
     """
@@ -140,12 +141,15 @@ def object_plan(
     held, in_flight = binding_of(("round trips", "memory in flight"), (wanted, fitting))
     # The last range of an object is shorter than the others.
     mean = size / pieces
-    limits = (in_flight / trip, per_prefix * spread, link / mean)
+    per_store, per_link = per_prefix * spread, link / mean
+    limits = (in_flight / trip, per_store, per_link)
+    serial = lowest_of(1 / trip, lowest_of(per_store, per_link))
     place, requests = binding_of(("waiting", "request limit", "bandwidth"), limits)
     return ObjectPlan(
         binding=_named(place, held),
         assumptions=(
-            "Every request takes one round trip; the transfer itself is counted by the bandwidth alone.",
+            "Every request takes one round trip; the transfer itself is counted by the bandwidth alone, also "
+            "where requests come one after another.",
             "Requests are spread evenly over the prefixes; nothing fails, and nothing is tried again.",
             "Concurrency is no speed control without an end: server, network and memory have limits.",
             "Decoding, retries and hot spots are not in it, and it promises no training time.",
@@ -163,8 +167,8 @@ def object_plan(
         requests_per_object=pieces,
         in_flight=in_flight,
         in_flight_bytes=in_flight * payload,
-        serial_requests_per_second=1 / trip,
-        serial_bytes_per_second=mean / trip,
+        serial_requests_per_second=serial,
+        serial_bytes_per_second=serial * mean,
         requests_per_second=requests,
         bytes_per_second=requests * mean,
         objects_per_second=requests / pieces,

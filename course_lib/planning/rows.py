@@ -106,6 +106,25 @@ _LABELS = {
 }
 
 
+def dimension_of(field_name: str) -> str:
+    """Return what a field's value is measured in, as `course_lib.units` calls it.
+
+    Examples
+    --------
+    >>> dimension_of("disk_bytes"), dimension_of("save_seconds"), dimension_of("server_operations_per_second")
+    ('bytes', 'seconds', '1/s')
+    """
+    if field_name.endswith("bytes_per_second") or field_name.startswith("bytes_per_second_"):
+        return "bytes/s"
+    if field_name.endswith("bytes") or field_name.startswith("bytes_per_"):
+        return "bytes"
+    if _DURATION.search(field_name):
+        return "seconds"
+    if _SHARES.search(field_name):
+        return "ratio"
+    return "1/s" if _COUNTED.search(field_name) else "number"
+
+
 def formatted(field_name: str, value: Any) -> str | None:
     """Return a field's value as text, or None for one that was not given or is no figure.
 
@@ -147,18 +166,18 @@ def _of_array(field_name: str, values: np.ndarray[Any, Any]) -> str | None:
 
 
 def _printer_of(name: str) -> Callable[[float], str]:
-    if name.endswith("bytes_per_second") or name.startswith("bytes_per_second_"):
-        return format_rate
-    if name.endswith("bytes") or name.startswith("bytes_per_"):
-        return format_bytes
-    if _DURATION.search(name):
-        return format_seconds
-    if _SHARES.search(name):
-        return lambda value: f"{value:.4g}" if value > 1 else f"{value * 100:.4g}%"
     if _TIMES_AS_MUCH.search(name):
         return lambda value: f"{value:.3g}x"
+    printers = {"bytes/s": format_rate, "bytes": format_bytes, "seconds": format_seconds, "ratio": _share}
+    dimension = dimension_of(name)
+    if dimension in printers:
+        return printers[dimension]
     unit = f" {counted[1]}/s" if (counted := _COUNTED.search(name)) else ""
     return lambda value: f"{_number(value)}{unit}"
+
+
+def _share(value: float) -> str:
+    return f"{value:.4g}" if value > 1 else f"{value * 100:.4g}%"
 
 
 def _number(value: float) -> str:

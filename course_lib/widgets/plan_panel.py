@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -16,6 +17,7 @@ from course_lib.experiments.plan_pages import figures_of
 from course_lib.planning import Plan
 from course_lib.planning.rows import label_of
 from course_lib.widgets.actions import Action
+from course_lib.widgets.assumed import AssumedInputs, assumed_value
 from course_lib.widgets.controls import Control
 from course_lib.widgets.panel import Panel
 from course_lib.widgets.plan_files import PlanFiles, load_plan_of, save_plan_as, write_plan_page
@@ -71,6 +73,7 @@ class PlanPanel(Panel):
         self._fixed = self._own
         self._file = ""
         self._places = {name: (places or {}).get(name, (name,)) for name in controls}
+        self._assumed = AssumedInputs(self.assumptions, lambda name, typed: self.assume(**{name: typed}))
         self._files = PlanFiles(
             save=lambda name: text("plan_files.saved", path=self.save(name)),
             load=self._load_and_say,
@@ -91,6 +94,47 @@ class PlanPanel(Panel):
             When the values have no result.
         """
         return self._planned(self.values)
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """The names of the numbers that no control sets, as the calculator calls them."""
+        controlled = {first for first, *_ in self._places.values()}
+        return tuple(
+            name
+            for name, parameter in self.kind.inputs().items()
+            if name not in controlled and _is_number(self._own.get(name, parameter.default), parameter)
+        )
+
+    def assume(self, **values: Any) -> None:
+        """Set numbers that no control sets, as typing them under "Change assumptions" does.
+
+        Parameters
+        ----------
+        **values : number, str or None
+            By the names in `assumptions`: in base units, or as text with a unit ("10 Gbit/s"); None or an
+            empty text for one that is not given.
+
+        Raises
+        ------
+        CourseError
+            For an unknown name, and for what cannot be read; the panel then stays as it was.
+
+        Examples
+        --------
+        >>> from course_lib.widgets.panels.planning_bandwidth import bandwidth_panel
+        >>> panel = bandwidth_panel()
+        >>> panel.assume(available_bytes_per_second="10 Gbit/s")
+        >>> panel.plan.available_bytes_per_second
+        1250000000.0
+        """
+        for name in values:
+            if name not in self.assumptions:
+                raise CourseError(
+                    text("assumed.unknown", title=self.title, found=name),
+                    expected=", ".join(self.assumptions),
+                )
+        read = {name: assumed_value(name, value) for name, value in values.items()}
+        self._set({}, {**self._fixed, **read}, "")
 
     def save(self, file: str | Path) -> Path:
         """Save the plan that is shown to a new file (JSON) and return its path.
@@ -140,6 +184,7 @@ class PlanPanel(Panel):
         finally:
             self._moving = False
         self._files.show(foreign=bool(self._brought()))
+        self._assumed.show(self._all_assumed())
         self.run()
 
     def _load_and_say(self, name: str) -> str:
@@ -161,14 +206,20 @@ class PlanPanel(Panel):
 
     def _view_of(self, **values: Any) -> View:
         view = self._show_plan(self._planned(values))
-        brought = self._brought()
+        brought = self._brought() if self._file else []
         if not brought:
             return view
         sentence = text("plan_files.brought", file=self._file, inputs="; ".join(brought))
         return replace(view, summary=f"{view.summary} {sentence}")
 
+    def _all_assumed(self) -> dict[str, Any]:
+        """Return the assumptions with what the calculator takes where nothing is said."""
+        inputs = self.kind.inputs()
+        given = {name: self._fixed.get(name) for name in self.assumptions}
+        return {name: inputs[name].default if value is None else value for name, value in given.items()}
+
     def _brought(self) -> list[str]:
-        """Return what a loaded plan brought that differs from the panel's own assumptions, as texts."""
+        """Return what differs from the panel's own assumptions, as texts."""
         texts = []
         for name, parameter in self.kind.inputs().items():
             value = self._fixed.get(name)
@@ -203,6 +254,16 @@ class PlanPanel(Panel):
     def _build(self) -> dict[str, Any]:
         parts = super()._build()
         *others, naming = parts["all"].children
+        asked = others[1]
+        # Above the row of the pin.
+        asked.children = (*asked.children[:-1], self._assumed.widget(self._all_assumed()), asked.children[-1])
         files = self._files.widget(foreign=bool(self._brought()))
         parts["all"].children = (*others, files, naming)
         return parts
+
+
+def _is_number(value: Any, parameter: inspect.Parameter) -> bool:
+    """Return whether an input is a number: by the value that it has, or one that may be given."""
+    if isinstance(value, bool) or parameter.annotation != "Any":
+        return False
+    return value is None or isinstance(value, (int, float))

@@ -107,25 +107,7 @@ class QuantityControl(NumberControl):
 
     def _number(self, value: object) -> float:
         """Return a value in base units, whatever it was given as."""
-        example = _EXAMPLES.get(self.dimension, shown_amount(100, self.dimension))
-        if isinstance(value, Real) and not isinstance(value, bool):
-            number = _as_float(value)
-            if math.isfinite(number):
-                return number
-        if not isinstance(value, (str, Quantity)):
-            raise CourseError(text("number.not_a_number", label=self.label, found=value, example=example))
-        try:
-            quantity = parse_quantity(value) if isinstance(value, str) else value
-        except CourseError as error:
-            raise CourseError(text("quantity.unreadable", label=self.label, sentence=error)) from error
-        if quantity.dimension == self.dimension:
-            return quantity.base
-        # One unit only belongs to a ratio, a count or a rate of counted things; sizes and times have many.
-        if quantity.unit == "" and self.dimension not in ("bytes", "bytes/s", "seconds"):
-            return quantity.value
-        if quantity.unit == "":
-            raise CourseError(text("quantity.no_unit", label=self.label, found=quantity, example=example))
-        raise CourseError(text("quantity.other", label=self.label, found=quantity, example=example))
+        return in_base_units(value, self.dimension, self.label)
 
     def _typed(self) -> str:
         return self.shown(self._value)
@@ -150,6 +132,44 @@ class QuantityControl(NumberControl):
 
     def _value_at(self, place: float) -> float:
         return self._stops[int(place)]
+
+
+def in_base_units(value: object, dimension: str, label: str) -> float:
+    """Return a number, a quantity or a typed text as a number in base units.
+
+    Parameters
+    ----------
+    value : number, str or Quantity
+    dimension : str
+        What `course_lib.units` calls it.
+    label : str
+        What the value is, for the sentence.
+
+    Raises
+    ------
+    CourseError
+        In one sentence, when it cannot be read, is not finite, has no unit where many are possible, or
+        another dimension.
+    """
+    example = _EXAMPLES.get(dimension, shown_amount(100, dimension))
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = _as_float(value)
+        if math.isfinite(number):
+            return number
+    if not isinstance(value, (str, Quantity)):
+        raise CourseError(text("number.not_a_number", label=label, found=value, example=example))
+    try:
+        quantity = parse_quantity(value) if isinstance(value, str) else value
+    except CourseError as error:
+        raise CourseError(text("quantity.unreadable", label=label, sentence=error)) from error
+    if quantity.dimension == dimension:
+        return quantity.base
+    # One unit only belongs to a ratio, a count or a rate of counted things; sizes and times have many.
+    if quantity.unit == "" and dimension not in ("bytes", "bytes/s", "seconds"):
+        return quantity.value
+    if quantity.unit == "":
+        raise CourseError(text("quantity.no_unit", label=label, found=quantity, example=example))
+    raise CourseError(text("quantity.other", label=label, found=quantity, example=example))
 
 
 def _as_float(value: Real) -> float:

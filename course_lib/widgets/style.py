@@ -32,6 +32,9 @@ STYLE = """<style>
 .course-view tbody tr:hover, .jp-RenderedHTMLCommon .course-view tbody tr:hover
   {background: rgba(128,128,128,.12);}
 .course-view thead th, .jp-RenderedHTMLCommon .course-view thead th {font-weight: 600;}
+.course-view thead th:last-child, .jp-RenderedHTMLCommon .course-view thead th:last-child
+  {white-space: nowrap;}
+.course-view tbody th {min-width: 10.5em;}
 .course-view td.course-figure, .course-view th.course-figure {text-align: right;
   font-variant-numeric: tabular-nums;}
 .course-view td.course-figure {white-space: nowrap;}
@@ -95,6 +98,13 @@ STYLE = """<style>
   {background-color: transparent; border-radius: 17px; min-height: 30px; padding: 3px 14px;}
 .course-panel .course-buttons:has(.course-before) .jupyter-button:hover:enabled
   {background-color: var(--jp-layout-color2, #eee);}
+.course-panel .jupyter-button.course-pressed, .course-panel .course-buttons .jupyter-button.course-pressed
+  {border: 2px solid var(--course-blue); font-weight: 600;}
+.course-panel:not(.course-large) .course-control .course-slider > .widget-label
+  {min-width: 13.5em; text-align: left;}
+.course-panel:not(.course-large) .course-control > .widget-html {min-width: 7em;}
+.course-panel .course-assumed {flex-flow: row wrap; overflow: visible; margin: 4px 0;}
+.course-panel .course-assumed input[type=text] {width: 110px; flex: none;}
 .course-before {opacity: .85; margin-right: 4px;}
 .course-panel .course-pinned {border-left: 4px solid var(--course-blue); padding-left: 14px; margin: 12px 0;}
 .course-panel .course-pinned caption {font-weight: 600; font-size: 14px; opacity: 1;}

@@ -34,7 +34,7 @@ class Bar:
     label : str
         What the bar stands for.
     value : float or None
-        Its length in the unit of the axis; None draws no bar and says that there is no value.
+        Its length in the unit of the axis; 0 and None draw no bar, and None says that there is no value.
     series : str
         Bars of one series share a colour and pattern and stand in the legend; "" for a chart of one series.
     prediction : float or None
@@ -251,7 +251,7 @@ def _bar(
     """Return the parts of one bar: the bar, its whisker, the guess and the value."""
     parts = []
     reach = x_of(start)
-    if bar.value is not None:
+    if bar.value:
         ends = sorted((x_of(start), x_of(bar.value)))
         reach = ends[1]
         box = f'x="{ends[0]:.1f}" y="{y:.1f}" width="{max(ends[1] - ends[0], 1.5):.1f}" height="20"'

@@ -66,10 +66,11 @@ class LabServer:
         with urllib.request.urlopen(f"{self.address}/api/{path}?token={self.token}", timeout=10) as answer:
             return json.load(answer)
 
-    def kernel_is_idle(self) -> bool:
-        kernels = self.api("kernels")
-        return bool(kernels) and all(
-            kernel["execution_state"] == "idle" and kernel["connections"] > 0 for kernel in kernels
+    def kernel_is_idle(self, name: str) -> bool:
+        """Tell whether a notebook's own kernel is there, connected and idle; others may be busy."""
+        own = [session["kernel"] for session in self.api("sessions") if session["path"].endswith(name)]
+        return bool(own) and all(
+            kernel["execution_state"] == "idle" and kernel["connections"] > 0 for kernel in own
         )
 
     def shut_kernels_down(self) -> None:
@@ -83,24 +84,42 @@ class LabServer:
 class OpenNotebook:
     """One notebook in the browser."""
 
-    def __init__(self, page: Page, server: LabServer) -> None:
+    def __init__(self, page: Page, server: LabServer, name: str) -> None:
         self.page = page
         self.server = server
+        self.name = name
 
     def run_all(self, patience_seconds: float = PATIENCE_SECONDS) -> None:
         """Run every cell from the menu and wait for the last one, or for an error that stops them."""
-        cells = self.page.locator(".jp-Notebook:visible .jp-CodeCell")
-        wait_for(cells.count, "the notebook's cells on the page")
-        wait_for(self.server.kernel_is_idle, "a connected kernel")
-        self.page.wait_for_timeout(500)
-        self.page.get_by_role("menuitem", name="Run", exact=True).click()
-        self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+        self.begin_all()
         prompts = self.page.locator(".jp-Notebook:visible .jp-CodeCell .jp-InputPrompt")
         wait_for(
             lambda: finished(prompts.all_inner_texts()) or self.stopped(),
             "the last cell's end",
             patience_seconds,
         )
+
+    def begin_all(self) -> None:
+        """Run every cell from the menu once the kernel is there, and don't wait for them."""
+        cells = self.page.locator(".jp-Notebook:visible .jp-CodeCell")
+        wait_for(cells.count, "the notebook's cells on the page")
+        wait_for(lambda: self.server.kernel_is_idle(self.name), "a connected kernel")
+        self.page.wait_for_timeout(500)
+        self.choose("Run", "Run All Cells")
+
+    def choose(self, menu: str, *items: str) -> None:
+        """Choose an item of a menu of JupyterLab; each before the last one opens a menu of its own."""
+        self.page.get_by_role("menuitem", name=menu, exact=True).click()
+        for item in items:
+            self.page.locator(".lm-Menu-itemLabel").get_by_text(item, exact=True).click()
+
+    def saved(self) -> Path:
+        """Save the notebook from the menu and return its file, which is no longer the repository's."""
+        file = self.server.root / "notebooks" / self.name
+        before = (ROOT / "notebooks" / self.name).read_bytes()
+        self.choose("File", "Save Notebook")
+        wait_for(lambda: file.read_bytes() != before, "a saved notebook")
+        return file
 
     def stopped(self) -> bool:
         """Tell whether a cell ended in an error."""
@@ -213,7 +232,7 @@ def _opening(server: LabServer, browser: BrowserContext) -> Iterator[Callable[..
         page = browser.new_page()
         pages.append(page)
         page.goto(f"{server.address}/lab/tree/notebooks/{name}?reset&token={server.token}")
-        return OpenNotebook(page, server)
+        return OpenNotebook(page, server, name)
 
     yield open_one
     for page in pages:

@@ -89,10 +89,7 @@ def test_the_panel_moves_while_another_cell_runs_answers_and_stops(
     target.write_text(nbformat.writes(notebook), encoding="utf-8")
     lesson = open_notebook(target.name)
     page = lesson.page
-    _wait_for(page, lab_server.kernel_is_idle)
-    page.wait_for_timeout(500)
-    page.get_by_role("menuitem", name="Run", exact=True).click()
-    page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    lesson.begin_all()
     panel = lesson.panels().first
     panel.wait_for()
     prompts = page.locator(".jp-Notebook:visible .jp-CodeCell .jp-InputPrompt")

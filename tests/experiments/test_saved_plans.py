@@ -245,6 +245,35 @@ def test_a_plan_over_arrays_has_ranges_at_the_head_of_its_page(kind: str) -> Non
     assert " to " in verdict_of(plan)
 
 
+def test_a_bandwidth_that_is_enough_warm_alone_is_not_said_to_keep_up() -> None:
+    link = {"available_bytes_per_second": 125e6}
+    (warm,) = binding_sentences(made("bandwidth", consumers=4, **{**link, "hit_rate": 0.75}))
+    assert warm.startswith("consumers: ") and "at a cold start the bandwidth binds" in warm
+    (always,) = binding_sentences(made("bandwidth", consumers=1, **link))
+    assert "even at a cold start" in always
+    many = made("bandwidth", consumers=np.array([1.0, 4.0]), **{**link, "hit_rate": 0.75})
+    assert "in some of these plans" in " ".join(binding_sentences(many))
+
+
+def test_the_rule_of_steps_names_the_memory_that_would_count() -> None:
+    (one,) = binding_sentences(made("mlperf", accelerators=1, host_memory_bytes=16 * 2**30))
+    assert "only above 102.6 GB = 95.57 GiB in each host" in one
+    (several,) = binding_sentences(made("mlperf", accelerators=np.array([1, 2]), host_memory_bytes=2**30))
+    assert "above 102.6 GB to 205.2 GB" in several
+
+
+def test_a_loss_says_for_which_saves_it_holds() -> None:
+    times = {"interval_seconds": 900, "save_seconds": 60}
+    assert "16 min of training, if every save succeeds" in verdict_of(made("checkpoint", **times))
+    failed = verdict_of(made("checkpoint", **times, failed_saves=1))
+    assert "31 min of training, with failed saves before it: 1" in failed
+    assert "every save" in verdict_of(made("interval"))
+
+
+def test_times_of_opening_are_told_to_hold_no_content() -> None:
+    assert "No byte of content" in verdict_of(made("metadata"))
+
+
 def test_a_page_needs_a_plan() -> None:
     with pytest.raises(CourseError, match="There is no plan"):
         plan_page([])

@@ -91,3 +91,11 @@ def test_bad_benchmarks_get_one_sentence(changed: dict[str, object], sentence: s
     whole = {"workload": "unet3d", "accelerators": 1, "host_memory_bytes": GIB}
     with pytest.raises(CourseError, match=sentence):
         benchmark_plan(**{**whole, **changed})
+
+
+@pytest.mark.parametrize(("workload", "hosts"), [("unet3d", 1), ("cosmoflow", 2)])
+def test_memory_decides_above_what_the_plan_names(workload: str, hosts: int) -> None:
+    inputs = {"workload": workload, "accelerators": 4, "hosts": hosts}
+    memory = benchmark_plan(**inputs, host_memory_bytes=GIB).deciding_memory_bytes
+    below, above = (benchmark_plan(**inputs, host_memory_bytes=memory * share) for share in (0.999, 1.001))
+    assert (below.binding, above.binding) == ("500 steps", "5 x memory")

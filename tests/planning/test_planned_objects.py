@@ -105,3 +105,17 @@ def test_arrays_give_what_single_plans_give(inputs: list[tuple[float, float, int
 def test_bad_input_gets_one_sentence(changed: dict[str, object], sentence: str) -> None:
     with pytest.raises(CourseError, match=sentence):
         object_plan(**{**SMALL, **changed})
+
+
+@given(trip=seconds, size=sizes, link=st.floats(1e3, 1e10), rate=st.floats(1.0, 1e5))
+def test_one_after_another_has_the_limits_of_a_single_request_in_flight(
+    trip: float, size: float, link: float, rate: float
+) -> None:
+    limits = {"bandwidth_bytes_per_second": link, "requests_per_second_per_prefix": rate}
+    many, one = (
+        object_plan(round_trip_seconds=trip, object_bytes=size, concurrency=number, **limits)
+        for number in (64, 1)
+    )
+    assert many.serial_bytes_per_second == one.bytes_per_second <= link * (1 + 1e-9)
+    assert many.serial_requests_per_second == one.requests_per_second
+    assert object_plan(**SMALL, bandwidth_bytes_per_second=125e6).serial_bytes_per_second == 0.5e6

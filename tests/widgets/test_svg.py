@@ -33,6 +33,11 @@ def test_bar_lengths_are_in_the_ratio_of_the_values() -> None:
     assert full == pytest.approx(2 * half, rel=0.01)
 
 
+def test_a_bar_of_0_is_not_drawn_and_still_has_its_value() -> None:
+    chart = bar_chart([Bar("a", 0.0), Bar("b", 1e-9), Bar("c", 1)], title="t", axis="x")
+    assert len(_bar_lengths(chart)) == 2 and _words(chart).count("0") == 2, "the value, and the axis's tick"
+
+
 def test_a_limit_above_zero_is_where_bars_start() -> None:
     chart = bar_chart([Bar("a", 1.0), Bar("b", 0.75)], title="t", axis="x", limits=(0.5, 1.0))
     full, half = _bar_lengths(chart)

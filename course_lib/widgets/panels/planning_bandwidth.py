@@ -102,6 +102,7 @@ def cache_view(plan: CachePlan) -> View:
         (text("planning.epoch_warm"), warm),
         (text("planning.epoch_uncached"), uncached),
     ]
+    prepare = shown_amount(float(plan.prepare_seconds), "seconds")
     break_even = float(plan.break_even_epochs)
     never = text("planning.never") if break_even == float("inf") else ""
     figures = [
@@ -126,7 +127,9 @@ def cache_view(plan: CachePlan) -> View:
         figures,
         [time_bar(name, seconds) for name, seconds in epochs],
         axis=text("planning.minutes_axis"),
-        summary=text("planning.cache_summary_shared") if plan.shared else text("planning.cache_summary"),
+        summary=text("planning.cache_summary_shared", prepare=prepare)
+        if plan.shared
+        else text("planning.cache_summary", prepare=prepare),
     )
 
 

@@ -73,6 +73,7 @@ def burst_view(plan: CheckpointPlan) -> View:
         Figure(text("planning.storage"), link, "bytes/s", From.ASSUMED),
         *(Figure(name, rate, "bytes/s", key=True) for name, rate in rates),
         Figure(text("planning.save_share"), float(plan.save_share), "ratio"),
+        Figure(text("planning.failed_saves"), float(plan.failed_saves), "number", From.ASSUMED),
         Figure(text("planning.worst_loss"), float(plan.worst_loss_seconds), "seconds", key=True),
     ]
     bars = rate_bars([*rates, (text("planning.reading"), reading), (text("planning.storage"), link)])
@@ -82,8 +83,16 @@ def burst_view(plan: CheckpointPlan) -> View:
         figures,
         bars,
         axis=text("planning.rate_axis"),
-        summary=text("planning.burst_summary"),
+        summary=f"{text('planning.burst_summary')} {_loss(plan)}",
     )
+
+
+def _loss(plan: CheckpointPlan | IntervalPlan) -> str:
+    """Return how much progress a failure takes at the most, and under which condition on the saves."""
+    loss, failed = shown_amount(float(plan.worst_loss_seconds), "seconds"), int(plan.failed_saves)
+    if not failed:
+        return text("planning.loss_all_saved", loss=loss)
+    return text("planning.loss_some_failed", loss=loss, failed=failed)
 
 
 def _case(plan: CheckpointPlan) -> str:
@@ -158,6 +167,7 @@ def interval_view(plan: IntervalPlan) -> View:
         Figure(text("planning.save"), float(plan.save_seconds), "seconds", From.SET),
         Figure(text("planning.failures"), between, "seconds", From.SET),
         Figure(text("planning.bearable"), bearable, "seconds", From.SET),
+        Figure(text("planning.failed_saves"), float(plan.failed_saves), "number", From.ASSUMED),
         *(Figure(name, seconds, "seconds", key=True) for name, seconds in intervals),
     ]
     return plan_view(
@@ -166,7 +176,7 @@ def interval_view(plan: IntervalPlan) -> View:
         figures,
         [time_bar(name, seconds) for name, seconds in intervals if math.isfinite(seconds)],
         axis=text("planning.interval_axis"),
-        summary=text("planning.interval_summary"),
+        summary=f"{text('planning.interval_summary')} {_loss(plan)}",
     )
 
 

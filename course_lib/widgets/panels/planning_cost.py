@@ -118,12 +118,15 @@ def cost_view(plan: ChoicePlan) -> View:
         )
         for offer in plan.offers
     )
+    summary = text("planning.cost_summary", constraints=_needed(plan.constraints))
+    if any(one in storage_offers() for one in plan.offers):
+        summary = f"{summary} {text('planning.cost_assumed')}"
     cycle = shown_amount(plan.cycle_seconds, "seconds")
     note = text("planning.cost_source", cycle=cycle, devices=plan.devices)
     axis = text("planning.hours_axis") if missing else text("planning.cost_axis")
     return View(
         title,
-        text("planning.cost_summary", constraints=_needed(plan.constraints)),
+        summary,
         (text("planning.plan"), text("planning.constraints"), *heads),
         rows,
         bar_chart(bars, title=title, axis=axis, corner=provenance(None, note)),

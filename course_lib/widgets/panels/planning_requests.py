@@ -131,7 +131,7 @@ def metadata_panel(*, server_operations_per_second: float = 4000.0, place: Path 
             text("planning.files"), 10_000, 10_000_000, 1_000_000, dimension="number", whole=True
         ),
         "seconds_per_operation": QuantityControl(
-            text("planning.operation"), "10 us", "50 ms", "2 ms", dimension="seconds"
+            text("planning.operation"), "1 us", "50 ms", "2 ms", dimension="seconds"
         ),
         "concurrency": QuantityControl(text("planning.at_once"), 1, 64, 1, dimension="number", whole=True),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from course_lib.errors import CourseError
-from course_lib.planning import ONLY_BYTES, metadata_plan, read_bandwidth
+from course_lib.planning import ONLY_BYTES, checkpoint_plan, metadata_plan, read_bandwidth
 from course_lib.widgets.panel import Panel
 from course_lib.widgets.panels.planning_bandwidth import bandwidth_panel, bandwidth_view, cache_panel
 from course_lib.widgets.panels.planning_benchmark import benchmark_panel
@@ -15,7 +15,12 @@ from course_lib.widgets.panels.planning_capacity import (
     lesson_plan,
     timeline_view,
 )
-from course_lib.widgets.panels.planning_checkpoints import burst_panel, checkpoint_sizes_view, interval_panel
+from course_lib.widgets.panels.planning_checkpoints import (
+    burst_panel,
+    burst_view,
+    checkpoint_sizes_view,
+    interval_panel,
+)
 from course_lib.widgets.panels.planning_cost import cost_panel
 from course_lib.widgets.panels.planning_requests import metadata_panel, metadata_view, object_panel
 from course_lib.widgets.texts import text
@@ -84,6 +89,7 @@ def test_a_hit_rate_helps_the_mean_and_not_the_cold_start() -> None:
     assert value(panel, "planning.remote_rate") == "51.2 MB/s"
     assert value(panel, "planning.cold_rate") == "204.8 MB/s"
     assert panel.value.binding == "consumers" and "not the 204.8 MB/s of a cold start" in panel.view.title
+    assert "at a cold start the bandwidth binds" in value(panel, "planning.binding")
 
 
 def test_half_the_bytes_are_half_the_bandwidth() -> None:
@@ -106,6 +112,7 @@ def test_a_cache_for_data_used_once_does_not_pay() -> None:
     once = panel.at(epochs=1)
     assert not once.result.pays and "doesn't pay" in once.title
     assert panel.at(jobs=4).result.cold_seconds == 4 * panel.value.cold_seconds
+    assert value(panel, "planning.prepare") == "30 min" and "30 min go into preparing" in panel.view.summary
 
 
 def test_the_peak_is_where_a_new_checkpoint_is_written() -> None:
@@ -140,6 +147,8 @@ def test_a_million_opens_against_165_shards() -> None:
     assert value(panel, "planning.open_files") == "33.33 min" and value(panel, "planning.shards") == "165"
     assert panel.value.binding == "round trips"
     assert panel.at(concurrency=16).result.binding == "metadata server"
+    assert "no byte of content" in panel.view.title and "the bandwidth panel counts" in panel.view.summary
+    assert panel.at(seconds_per_operation="5 us").result.open_seconds == pytest.approx(5)
 
 
 def test_small_requests_wait_and_large_ones_fill_the_link() -> None:
@@ -148,6 +157,8 @@ def test_small_requests_wait_and_large_ones_fill_the_link() -> None:
     assert panel.at(concurrency=64).result.binding == "request limit"
     large = panel.at(object_bytes="256 MB", concurrency=4)
     assert large.result.binding == "bandwidth" and large.title.startswith("0.488 requests")
+    one_by_one = next(row[1] for row in large.rows if row[0] == text("planning.one_by_one"))
+    assert one_by_one == "125 MB/s", "more than the link carries"
 
 
 def test_a_low_average_hides_a_burst_that_slows_reading() -> None:
@@ -158,6 +169,14 @@ def test_a_low_average_hides_a_burst_that_slows_reading() -> None:
     assert panel.at(save_seconds="40 s").title.endswith(
         "300 MB/s are left for the 204.8 MB/s that training reads"
     )
+
+
+def test_the_loss_names_the_saves_that_it_holds_for() -> None:
+    times = {"bytes": 8e9, "interval_seconds": 900, "save_seconds": 60}
+    assert "16 min of progress, if every save succeeds" in burst_view(checkpoint_plan(**times)).summary
+    failed = burst_view(checkpoint_plan(**times, failed_saves=1)).summary
+    assert "31 min of progress, with failed saves before it: 1" in failed
+    assert "if every save succeeds" in interval_panel().view.summary
 
 
 def test_an_interval_shorter_than_the_save_is_refused_in_words() -> None:
@@ -191,6 +210,7 @@ def test_the_bearable_loss_or_the_lost_time_sets_the_interval() -> None:
 def test_no_price_is_assumed() -> None:
     view = cost_panel().view
     assert view.warning.startswith("Not priced yet") and "3 of 6" in view.title
+    assert text("planning.cost_assumed") in view.summary
     assert view.rows[1][2:] == ("524 GB", "41.6", "0") and "Device hours" in view.figure_svg
     with_a_gap = cost_panel().at(ordinary_price=0.05)
     assert with_a_gap.columns == view.columns, "a sum without one of its parts looks like a cheap plan"
@@ -231,7 +251,7 @@ def test_waiting_devices_make_cheap_storage_dear() -> None:
 
 def test_the_rule_that_binds_depends_on_memory_and_workload() -> None:
     panel = benchmark_panel()
-    assert panel.value.binding == "500 steps"
+    assert panel.value.binding == "500 steps" and "95.57 GiB" in value(panel, "planning.binding")
     assert panel.at(host_memory_bytes="4 GiB").result.smallest_samples == 3500
     other = panel.at(workload="cosmoflow", accelerators=8, host_memory_bytes="256 GiB")
     assert other.result.binding == "5 x memory" and other.result.smallest_samples == 485_910
