@@ -32,9 +32,10 @@ STYLE = """<style>
 .course-view tbody tr:hover, .jp-RenderedHTMLCommon .course-view tbody tr:hover
   {background: rgba(128,128,128,.12);}
 .course-view thead th, .jp-RenderedHTMLCommon .course-view thead th {font-weight: 600;}
-.course-view thead th:last-child, .jp-RenderedHTMLCommon .course-view thead th:last-child
+.course-view thead th:nth-child(3):last-child,
+  .jp-RenderedHTMLCommon .course-view thead th:nth-child(3):last-child
   {white-space: nowrap;}
-.course-view tbody th {min-width: 10.5em;}
+.course-view tbody th:first-child:nth-last-child(3) {min-width: 10.5em;}
 .course-view td.course-figure, .course-view th.course-figure {text-align: right;
   font-variant-numeric: tabular-nums;}
 .course-view td.course-figure {white-space: nowrap;}
@@ -112,7 +113,8 @@ STYLE = """<style>
   {margin-top: 12px; padding-top: 8px; border-top: 1px solid var(--course-line); overflow: visible;}
 .course-panel .course-shown > .widget-vbox .course-finding {margin-top: 14px;}
 .course-panel .course-asked, .course-panel .course-shown {overflow: visible;}
-.course-panel :focus-visible {outline: 3px solid var(--course-blue); outline-offset: 2px;}
+.course-panel :focus-visible, .course-panel .jupyter-widgets :focus-visible
+  {outline: 3px solid var(--course-blue) !important; outline-offset: 2px;}
 .course-hidden {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);}
 .course-bar {display: inline-block; width: 120px; height: 10px; border: 1px solid currentColor;
   border-radius: 5px; overflow: hidden; vertical-align: middle; margin-right: 8px;}
