@@ -141,7 +141,8 @@ def metadata_plan(
     _refuse_unfit_shards(target, room, payload, record)
     per_shard = lowest_of(number, rounded_down(room / record))
     packed = rounded_up(number / per_shard)
-    binding, rate = binding_of(("round trips", "metadata server"), (at_once / seconds, server))
+    # Where both are the same, more operations at once would not help: the server comes first.
+    binding, rate = binding_of(("metadata server", "round trips"), (server, at_once / seconds))
     serial = lowest_of(1 / seconds, server)
     return MetadataPlan(
         binding=binding,

@@ -27,6 +27,11 @@ def assumed_value(name: str, value: object) -> float | None:
     return in_base_units(value, dimension_of(name), label_of(name).capitalize())
 
 
+def assumed_texts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Return values in base units as people read them; None is not given."""
+    return {name: _typed(name, value) or text("assumed.not_given") for name, value in values.items()}
+
+
 class AssumedInputs:
     """The button that shows a panel's assumptions, and a box for each.
 

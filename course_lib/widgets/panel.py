@@ -212,6 +212,8 @@ class Panel:
         show(self)
 
     def __str__(self) -> str:
+        if not self.manual:
+            self._latest.now()
         return self.static_text(widgets_missing() or text("static.not_live"))
 
     def _static_sentence(self, reason: str) -> str:

@@ -17,7 +17,7 @@ from course_lib.experiments.plan_pages import figures_of
 from course_lib.planning import Plan
 from course_lib.planning.rows import label_of
 from course_lib.widgets.actions import Action
-from course_lib.widgets.assumed import AssumedInputs, assumed_value
+from course_lib.widgets.assumed import AssumedInputs, assumed_texts, assumed_value
 from course_lib.widgets.controls import Control
 from course_lib.widgets.panel import Panel
 from course_lib.widgets.plan_files import PlanFiles, load_plan_of, save_plan_as, write_plan_page
@@ -73,7 +73,7 @@ class PlanPanel(Panel):
         self._fixed = self._own
         self._file = ""
         self._places = {name: (places or {}).get(name, (name,)) for name in controls}
-        self._assumed = AssumedInputs(self.assumptions, lambda name, typed: self.assume(**{name: typed}))
+        self._assumed = AssumedInputs(self._assumable(), lambda name, typed: self.assume(**{name: typed}))
         self._files = PlanFiles(
             save=lambda name: text("plan_files.saved", path=self.save(name)),
             load=self._load_and_say,
@@ -96,14 +96,9 @@ class PlanPanel(Panel):
         return self._planned(self.values)
 
     @property
-    def assumptions(self) -> tuple[str, ...]:
-        """The names of the numbers that no control sets, as the calculator calls them."""
-        controlled = {first for first, *_ in self._places.values()}
-        return tuple(
-            name
-            for name, parameter in self.kind.inputs().items()
-            if name not in controlled and _is_number(self._own.get(name, parameter.default), parameter)
-        )
+    def assumptions(self) -> dict[str, str]:
+        """The numbers that no control sets, as the calculator calls them, each with its present value."""
+        return assumed_texts(self._all_assumed())
 
     def assume(self, **values: Any) -> None:
         """Set numbers that no control sets, as typing them under "Change assumptions" does.
@@ -128,10 +123,10 @@ class PlanPanel(Panel):
         1250000000.0
         """
         for name in values:
-            if name not in self.assumptions:
+            if name not in self._assumable():
                 raise CourseError(
                     text("assumed.unknown", title=self.title, found=name),
-                    expected=", ".join(self.assumptions),
+                    expected=", ".join(self._assumable()),
                 )
         read = {name: assumed_value(name, value) for name, value in values.items()}
         self._set({}, {**self._fixed, **read}, "")
@@ -212,10 +207,19 @@ class PlanPanel(Panel):
         sentence = text("plan_files.brought", file=self._file, inputs="; ".join(brought))
         return replace(view, summary=f"{view.summary} {sentence}")
 
+    def _assumable(self) -> tuple[str, ...]:
+        """Return the names of the numbers that no control sets."""
+        controlled = {first for first, *_ in self._places.values()}
+        return tuple(
+            name
+            for name, parameter in self.kind.inputs().items()
+            if name not in controlled and _is_number(self._own.get(name, parameter.default), parameter)
+        )
+
     def _all_assumed(self) -> dict[str, Any]:
         """Return the assumptions with what the calculator takes where nothing is said."""
         inputs = self.kind.inputs()
-        given = {name: self._fixed.get(name) for name in self.assumptions}
+        given = {name: self._fixed.get(name) for name in self._assumable()}
         return {name: inputs[name].default if value is None else value for name, value in given.items()}
 
     def _brought(self) -> list[str]:

@@ -46,6 +46,13 @@ def test_a_metadata_server_s_limit_binds_when_more_wait_than_it_answers() -> Non
     assert metadata_plan(**MILLION, concurrency=2, server_operations_per_second=6000).binding == "round trips"
 
 
+def test_where_both_limits_are_the_same_more_at_once_is_no_help() -> None:
+    plan = metadata_plan(
+        files=1e6, seconds_per_operation=0.002, concurrency=8, server_operations_per_second=4000
+    )
+    assert (plan.binding, plan.operations_per_second) == ("metadata server", 4000)
+
+
 def test_a_million_samples_of_40_kb_are_157_shards_by_payload_and_165_packed() -> None:
     plan = metadata_plan(**MILLION)
     assert plan.payload_bytes == 40e9

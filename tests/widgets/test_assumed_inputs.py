@@ -38,6 +38,15 @@ def test_an_assumption_changes_the_plan_and_its_box(panel: PlanPanel) -> None:
     assert "1.25 GB/s" in panel._parts["view"].value
 
 
+def test_assumptions_are_told_with_their_values(panel: PlanPanel) -> None:
+    panel.assume(available_bytes_per_second=None)
+    assert panel.assumptions == {
+        "batches_per_second": "4 /s",
+        "batch_size": "128",
+        "available_bytes_per_second": "not given",
+    }
+
+
 def test_what_is_typed_in_a_box_is_an_assumption(panel: PlanPanel) -> None:
     box(panel, "batch_size").value = "256"
     assert panel.plan.batch_size == 256
@@ -97,3 +106,7 @@ def test_a_failed_save_is_an_assumption_of_the_burst() -> None:
     before = panel.plan.worst_loss_seconds
     panel.assume(failed_saves=1)
     assert panel.plan.worst_loss_seconds == before + panel.plan.interval_seconds
+
+
+def test_a_panel_that_is_only_printed_says_what_it_found() -> None:
+    assert "204.8 MB/s" in str(bandwidth_panel())
