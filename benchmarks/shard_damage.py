@@ -7,10 +7,12 @@ or that were delivered before. A hash, where a peer offers one as an option, is 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
 import os
 import pickle
 import shutil
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -69,7 +71,9 @@ def main() -> None:
     print_versions(names)
     from course_lib.datasets import load_cifar10
 
-    data = load_cifar10("train", source="generated").files().folder / "train"
+    # A bar for drawing the images is nothing for a file of results.
+    with contextlib.redirect_stdout(sys.stderr):
+        data = load_cifar10("train", source="generated").files().folder / "train"
     samples = candidates.listed(data)
     print(f"{len(samples):,} generated images, shards of {SHARD_BYTES // 1000} KB; limit {chosen.limit:g} s")
     cases = CASES[:3] if chosen.quick else CASES
