@@ -65,7 +65,7 @@ pip's own settings (PIP_INDEX_URL and so on, pip.conf) are honoured.
 PROBLEMS = (
     (
         r"No space left on device|Errno 28|not enough space on the disk|Disk quota exceeded",
-        "the disk is full; free some space (the workbook needs 2 to 7 GB) and start again",
+        "the disk is full; free some space (the workbook needs 2 to 8 GB) and start again",
     ),
     (
         r"CERTIFICATE_VERIFY_FAILED",

@@ -42,6 +42,8 @@ def lab(no_browser: bool, port: int | None, further: tuple[str, ...]) -> None:
 
 def lab_command(root: Path, *, no_browser: bool, port: int | None, further: tuple[str, ...]) -> list[str]:
     """Return the command that serves the workbook from this environment."""
+    from course_lib.paths import course_home
+
     page = _FIRST_NOTEBOOK if (root / _FIRST_NOTEBOOK).is_file() else "notebooks"
     command = [
         sys.executable,
@@ -51,6 +53,11 @@ def lab_command(root: Path, *, no_browser: bool, port: int | None, further: tupl
         f"--LabApp.default_url=/lab/tree/{page}",
         "--ServerApp.answer_yes=True",
     ]
+    # Else this one would begin with the open tabs and the looks of the same person's other JupyterLabs.
+    for name, folder in (("workspaces_dir", "workspaces"), ("user_settings_dir", "settings")):
+        # An option given twice counts for nothing.
+        if not any(word.startswith(f"--LabApp.{name}") for word in further):
+            command.append(f"--LabApp.{name}={course_home() / 'lab' / folder}")
     if no_browser:
         command.append("--no-browser")
     if port is not None:

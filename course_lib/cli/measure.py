@@ -133,7 +133,7 @@ def loader(as_json: bool, repeats: int, warmup: int, batches: int, **chosen: Any
         repeats=repeats,
         warmup_batches=warmup,
         measured_batches=batches,
-        progress=bar_wanted(as_json=as_json),
+        progress=_begin(as_json=as_json),
     )
     _report(comparison, record_loading, _print_loading, as_json=as_json)
 
@@ -184,7 +184,7 @@ def train(
             compute_repeats=compute_repeats,
         ),
         repeats=repeats,
-        progress=bar_wanted(as_json=as_json),
+        progress=_begin(as_json=as_json),
     )
     _report(comparison, record_training, _print_training, as_json=as_json)
 
@@ -231,6 +231,14 @@ def files(
         repeats=repeats,
     )
     _report(result, record_metadata, _print_metadata, as_json=as_json)
+
+
+def _begin(*, as_json: bool) -> bool:
+    """Return whether a bar is wanted; where none is, say on stderr that the run takes its time."""
+    wanted = bar_wanted(as_json=as_json)
+    if not wanted:
+        click.echo("Measuring; this takes a minute or two, or longer with many candidates.", err=True)
+    return wanted
 
 
 def _report(

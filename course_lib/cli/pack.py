@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,14 +24,17 @@ if TYPE_CHECKING:
     from course_lib.stores import Store
 
 _MOST_JOBS = 64
+_TIMES_FROM = 10
 
 JOBS = click.option("--jobs", default=1, show_default=True, help="Processes that share the work.")
 
 
-def source_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options that say which samples a shard set is made of."""
+def source_options(
+    default_split: str | None, split_help: str
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Return what gives a command the options that say which samples a shard set is made of."""
     options = (
-        click.option("--split", "split_name", default="train", show_default=True, help="Which split."),
+        click.option("--split", "split_name", default=default_split, show_default=True, help=split_help),
         click.option(
             "--recipe", help="How it was split, such as official-90-10; the workbook's own if left out."
         ),
@@ -49,14 +53,18 @@ def source_options(command: Callable[..., None]) -> Callable[..., None]:
             help="auto, official, mirror or generated.",
         ),
     )
-    for option in reversed(options):
-        command = option(command)
-    return command
+
+    def with_options(command: Callable[..., None]) -> Callable[..., None]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return with_options
 
 
 @click.command()
 @click.argument("name")
-@source_options
+@source_options("train", "Which split.")
 @click.option("--out", required=True, help="A new folder, or s3://bucket/prefix.")
 @click.option("--target-bytes", help='Most bytes of a shard, with a unit; "256 MB" if left out.')
 @click.option("--samples-per-shard", type=int, help="Samples in a shard, in place of bytes.")
@@ -79,7 +87,8 @@ def pack(
 ) -> None:
     """Pack the samples of one split into tar shards with an index, checksums and a manifest.
 
-    An interrupted pack is no readable set; the same command goes on where it stopped.
+    An interrupted pack is no readable set; the same command goes on where it stopped. In Python the set is
+    read with `ShardedLoader(ShardedBatches("my_shards", 64, decoder="auto"))` of course_lib.shards.
 
     \b
     Example:
@@ -87,35 +96,42 @@ def pack(
       course pack ag_news --out my_shards --split validation --target-bytes "4 MB" --jobs 2
     """
     from course_lib.shards import pack as pack_shards
+    from course_lib.shards.claiming import check_before_pack
 
-    source = chosen_source(name, split_name, recipe, manifest_folder, variant, source_kind)
+    size = None if target_bytes is None else _bytes_of(target_bytes)
+    place = _place(out)
+    load = source_loader(name, split_name, recipe, manifest_folder, variant, source_kind)
+    is_finished = check_before_pack(place, target_bytes=size, target_samples=samples_per_shard, seed=seed)
     with executor_of(jobs) as executor:
         manifest = pack_shards(
-            source,
-            _place(out),
-            target_bytes=None if target_bytes is None else _bytes_of(target_bytes),
+            load(),
+            place,
+            target_bytes=size,
             target_samples=samples_per_shard,
             seed=seed,
             executor=executor,
             progress=bar_wanted(as_json=as_json),
         )
     if as_json:
-        print_json(described(manifest, out))
+        print_json({**described(manifest, out), "was_finished_already": is_finished})
         return
     print_set(manifest, out)
+    if is_finished:
+        click.echo("This set was finished already; nothing was written.")
 
 
-def chosen_source(
+def source_loader(
     name: str,
     split_name: str,
     recipe: str | None,
     manifest_folder: Path | None,
     variant: str,
     source_kind: str,
-) -> ArraySource:
-    """Return the samples that the options of `source_options` name."""
+) -> Callable[[], ArraySource]:
+    """Check the options of `source_options`, and return what loads the samples that they name."""
     from course_lib.datasets.settings import SOURCES
     from course_lib.shards import source_for
+    from course_lib.shards.sources import need_split
     from course_lib.splits import read_split
 
     if source_kind not in SOURCES:
@@ -127,8 +143,10 @@ def chosen_source(
             "--manifest and --recipe both say how the data were split", next_step="leave one of them out"
         )
     if manifest_folder is None:
-        return source_for(name, split_name, recipe=recipe, variant=variant, source=source_kind)
-    return source_for(name, read_split(manifest_folder), part=split_name, variant=variant, source=source_kind)
+        need_split(name, split_name, recipe)
+        return partial(source_for, name, split_name, recipe=recipe, variant=variant, source=source_kind)
+    split = read_split(manifest_folder)
+    return partial(source_for, name, split, part=split_name, variant=variant, source=source_kind)
 
 
 @contextlib.contextmanager
@@ -197,7 +215,7 @@ def print_set(manifest: ShardSetManifest, place: object) -> None:
             (
                 "Payload",
                 f"{format_bytes(manifest.payload_bytes)} of .{manifest.extension}; "
-                f"the container adds {stored / max(manifest.payload_bytes, 1) - 1:.1%}",
+                f"{_container(stored, manifest.payload_bytes)}",
             ),
             ("Index", f"{manifest.index.rows:,} rows, {format_bytes(manifest.index.bytes)}"),
             ("Recipe", recipe),
@@ -208,6 +226,16 @@ def print_set(manifest: ShardSetManifest, place: object) -> None:
     )
     if manifest.origin:
         click.echo(manifest.origin)
+
+
+def _container(stored: int, payload: int) -> str:
+    """Return in words how the bytes of the shards compare to those of the payloads."""
+    times = stored / max(payload, 1)
+    return (
+        f"the container adds {times - 1:.1%}"
+        if times < _TIMES_FROM
+        else f"the shards take {times:,.0f} times that"
+    )
 
 
 def _place(out: str) -> Path | Store:

@@ -7,12 +7,13 @@ from typing import Any
 
 import click
 
-from course_lib.cli.output import print_json
+from course_lib.cli.output import print_json, visible
 from course_lib.cli.plan_benchmark import mlperf, score, utilisation
 from course_lib.cli.plan_checkpoint import checkpoint, interval
 from course_lib.cli.plan_choice import cheapest
 from course_lib.cli.plan_options import number, ratio, seconds, size, speed, words
 from course_lib.cli.plan_output import Inputs, as_json_option, calculator, print_plan, write_page
+from course_lib.errors import CourseError
 
 
 @click.group()
@@ -192,6 +193,8 @@ def cost(given: dict[str, Any]) -> Inputs:
 def show(files: tuple[Path, ...], page: Path | None, title: str, as_json: bool) -> None:
     """Show saved plans, each calculated again from its inputs; --page puts them into one proposal.
 
+    A file that is not here is looked for among the plans that panels saved, in plans/ of COURSE_HOME.
+
     \b
     Example:
       course plan show bandwidth.json capacity.json --page proposal.md --title "Storage for two jobs"
@@ -199,13 +202,40 @@ def show(files: tuple[Path, ...], page: Path | None, title: str, as_json: bool) 
     from course_lib.experiments.plan_kinds import described
     from course_lib.experiments.plans import load_plan
 
-    loaded = [load_plan(file) for file in files]
+    found = [_plan_file(file) for file in files]
+    loaded = [load_plan(file) for file in found]
     if as_json:
         print_json({"schema_version": 1, "plans": [described(one) for one in loaded]})
     else:
-        for one in loaded:
+        for number, (file, one) in enumerate(zip(found, loaded, strict=True)):
+            if number:
+                click.echo()
+            if len(loaded) > 1:
+                click.echo(f"===== {visible(str(file))} =====")
             print_plan(one)
     write_page(loaded, page, title=title, quiet=as_json)
+
+
+def _plan_file(file: Path) -> Path:
+    """Return a file that is there: as named, or among the plans that panels saved.
+
+    Raises
+    ------
+    CourseError
+        When a relative name is in neither place.
+    """
+    from course_lib.widgets.plan_files import PLAN_SUFFIX, plans_folder
+
+    if file.is_absolute() or file.exists():
+        return file
+    for saved in (plans_folder() / file, plans_folder() / f"{file}{PLAN_SUFFIX}"):
+        if saved.is_file():
+            return saved
+    raise CourseError(
+        f"There is no saved plan {file}",
+        expected=f"a file here, or one that a panel saved in {plans_folder()}",
+        next_step="check the name of the file, or name its whole path",
+    )
 
 
 for command in (checkpoint, interval, cheapest, mlperf, score, utilisation):

@@ -114,7 +114,7 @@ def print_plan(made: Plan, readings: tuple[str, ...] = (), notes: tuple[str, ...
     from course_lib.experiments.plan_kinds import kind_of
     from course_lib.experiments.plan_pages import input_rows, result_rows, tables_of
     from course_lib.experiments.plan_verdicts import verdict_of
-    from course_lib.experiments.plan_words import assumptions_of, binding_sentences, unsaid_of
+    from course_lib.experiments.plan_words import assumptions_of, binding_lines, unsaid_of
 
     click.echo(f"{kind_of(made).title}. {CALCULATED}")
     print_table(("Input", "Value", "Origin"), input_rows(made))
@@ -125,8 +125,8 @@ def print_plan(made: Plan, readings: tuple[str, ...] = (), notes: tuple[str, ...
         click.echo(f"{what}:")
         print_table(head, rows)
     click.echo(verdict_of(made))
-    for sentence in binding_sentences(made):
-        click.echo(f"Binding constraint: {sentence}")
+    for line in binding_lines(made):
+        click.echo(line)
     for note in notes:
         click.echo(note)
     for heading, sentences in (

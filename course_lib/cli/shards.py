@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from course_lib.cli.output import bar_wanted, print_json, print_table
-from course_lib.cli.pack import JOBS, chosen_source, described, executor_of, print_set, source_options
+from course_lib.cli.pack import JOBS, described, executor_of, print_set, source_loader, source_options
 from course_lib.errors import CourseError
 
 if TYPE_CHECKING:
-    from course_lib.shards import ShardVerification
+    from course_lib.shards import ShardSetManifest, ShardVerification
 
 FAULTY = 1
 _LISTED = 20
@@ -109,11 +110,11 @@ def show(folder: Path, as_json: bool) -> None:
 
 @shards.command()
 @click.argument("folder", type=_FOLDER)
-@source_options
+@source_options(None, "Which split; the set's own if left out.")
 @JOBS
 def repair(
     folder: Path,
-    split_name: str,
+    split_name: str | None,
     recipe: str | None,
     manifest_folder: Path | None,
     variant: str,
@@ -122,6 +123,9 @@ def repair(
 ) -> None:
     """Write damaged and missing shards anew from the data; each must have the very bytes that it had.
 
+    Split, variant and generated data are as the set says; name a recipe, a manifest or another source where
+    it was packed with one.
+
     \b
     Example:
       course shards repair my_shards
@@ -129,9 +133,17 @@ def repair(
     from course_lib.shards import read_manifest, repair_shards
 
     manifest = read_manifest(folder)
-    source = chosen_source(manifest.dataset, split_name, recipe, manifest_folder, variant, source_kind)
+    table, made = _packed_from(manifest)
+    load = source_loader(
+        manifest.dataset,
+        split_name or manifest.split,
+        recipe,
+        manifest_folder,
+        variant or table,
+        made if source_kind == "auto" and made else source_kind,
+    )
     with executor_of(jobs) as executor:
-        result = repair_shards(folder, source, executor=executor, progress=bar_wanted())
+        result = repair_shards(folder, load, executor=executor, progress=bar_wanted())
     for name in result.rewritten:
         click.echo(f"Written anew: {name}")
     _print_verification(result.after)
@@ -149,9 +161,10 @@ def unpack(folder: Path, out: Path) -> None:
     Example:
       course shards unpack my_shards --out my_files
     """
-    from course_lib.shards import unpack_shards
+    from course_lib.shards import read_manifest, unpack_shards
 
-    click.echo(unpack_shards(folder, out, progress=bar_wanted()))
+    written = unpack_shards(folder, out, progress=bar_wanted())
+    click.echo(f"{written}: {read_manifest(folder).samples:,} files, in one folder for each class.")
 
 
 @shards.command()
@@ -170,6 +183,13 @@ def index(folder: Path, split: str, extension: str | None, classes: str | None) 
 
     names = None if classes is None else [name.strip() for name in classes.split(",")]
     print_set(index_foreign(folder, split=split, extension=extension, class_names=names), folder)
+
+
+def _packed_from(manifest: ShardSetManifest) -> tuple[str, str]:
+    """Return what a manifest tells of its pack: the table's variant, and "generated" where it is; else ""."""
+    variant, made, _ = manifest.variant.partition("generated-")
+    table = variant.rstrip("-") if manifest.dataset == "bank_marketing" else ""
+    return table, "generated" if made else ""
 
 
 def _as_dict(result: ShardVerification) -> dict[str, object]:
@@ -208,3 +228,17 @@ def _print_verification(result: ShardVerification) -> None:
     if result.ok and result.manifest is None:
         click.echo("There is no shards.json to compare with: what only checksums show was not looked for.")
     click.echo(f"Nothing is wrong: {read}." if result.ok else f"The shard set is faulty: {read}.")
+    for step in _next_steps(result):
+        click.echo(step)
+
+
+def _next_steps(result: ShardVerification) -> Iterator[str]:
+    from course_lib.shards.repair import is_repairable
+
+    if is_repairable(result):
+        quoted = f'"{result.folder}"' if " " in str(result.folder) else str(result.folder)
+        yield f"`course shards repair {quoted}` writes damaged and missing files anew."
+    extra = [found.shard for found in result.of_kind("extra shard")]
+    if extra:
+        more = f" and {len(extra) - 1:,} more" if extra[1:] else ""
+        yield f"A repair removes nothing: move {extra[0]}{more} out of the folder yourself."

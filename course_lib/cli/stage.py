@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -27,6 +28,8 @@ _LAST_PORT = 8965
 _SECONDS_TO_END_BY_ITSELF = 3.0
 _SECONDS_TO_CLEAR_UP = 8.0
 _SECONDS_FOR_THE_GUARD = 1.0
+_SECONDS_BETWEEN_LOOKS = 0.2
+_KERNEL = "course-stage"
 _GUARD = "course_lib.cli.stage:guard_task"
 
 # Voila's own template asks another server for icon fonts, and a page without a network waits for it.
@@ -61,14 +64,16 @@ def stage(lesson: str | None, panel: str | None, listed: bool, port: int | None,
       course stage --list
       course stage 05 --no-browser --port 9000
     """
-    from course_lib.widgets.stage_panels import find_panel
-
     number = (lesson or "").strip().zfill(2)
     if listed:
         _list_panels(number if lesson else "")
         return
     if not lesson:
         raise CourseError("There is no lesson named", next_step="see what `course stage --list` says")
+    # Importing what a panel needs takes seconds.
+    click.echo("Starting; the address follows when the page is there. Stop it with Ctrl-C.")
+    from course_lib.widgets.stage_panels import find_panel
+
     chosen = find_panel(number, (panel or "").strip().lower())
     if port is not None and not _is_free(port):
         raise CourseError(
@@ -77,7 +82,6 @@ def stage(lesson: str | None, panel: str | None, listed: bool, port: int | None,
     with tempfile.TemporaryDirectory(prefix="course-stage-", ignore_cleanup_errors=True) as folder:
         notebook = _write_page(Path(folder), chosen)
         served = port or _free_port()
-        click.echo(f"The page is at http://localhost:{served}/ in a moment. Stop it with Ctrl-C.")
         _serve(notebook, served, no_browser=no_browser)
 
 
@@ -95,7 +99,8 @@ def stage_command(notebook: Path, port: int, *, no_browser: bool) -> list[str]:
         # A page that was closed leaves its kernel behind; one with an open page is never culled.
         "--MappingKernelManager.cull_idle_timeout=60",
         "--MappingKernelManager.cull_interval=20",
-        "--Voila.log_level=WARN",
+        # Warnings are about notebooks of others and networks; on one's own machine they mean nothing.
+        "--Voila.log_level=ERROR",
     ]
     return [*command, *(["--no-browser"] if no_browser else [])]
 
@@ -116,7 +121,7 @@ def _list_panels(lesson: str) -> None:
 
 
 def _write_page(folder: Path, chosen: StagePanel) -> Path:
-    """Write a notebook of one cell, and the template that shows it, into ``folder``."""
+    """Write a notebook of one cell, its template and its kernel's description into ``folder``."""
     import nbformat
 
     from course_lib.files import write_atomically
@@ -128,7 +133,12 @@ def _write_page(folder: Path, chosen: StagePanel) -> Path:
     call = f"stage_panel({chosen.lesson!r}, {chosen.name!r})"
     cell = nbformat.v4.new_code_cell(f"from course_lib.widgets.stage_panels import stage_panel\n\n{call}")
     page = nbformat.v4.new_notebook(cells=[cell])
-    page.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    kernel = {"display_name": "Stage", "language": "python"}
+    launch = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}", "--log-level=ERROR"]
+    write_atomically(
+        folder / "share" / "kernels" / _KERNEL / "kernel.json", json.dumps({**kernel, "argv": launch})
+    )
+    page.metadata["kernelspec"] = {**kernel, "name": _KERNEL}
     return write_atomically(folder / f"lesson {chosen.lesson} {chosen.name}.ipynb", nbformat.writes(page))
 
 
@@ -145,13 +155,22 @@ def _serve(notebook: Path, port: int, *, no_browser: bool) -> None:
         try:
             guard.begin(_GUARD, {"pid": server.pid, "since": since, "folder": str(notebook.parent)})
             next(guard.events(), None)
-            status = server.wait()
+            status = _wait(server, port)
         finally:
             _end(server, since)
     if status:
         raise CourseError(
             "The page could not be served", found=f"exit status {status}", next_step="see what stands above"
         )
+
+
+def _wait(server: subprocess.Popen[bytes], port: int) -> int:
+    """Return the server's exit status; say where the page is as soon as the port answers."""
+    while not _answers(port):
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return server.wait(_SECONDS_BETWEEN_LOOKS)
+    click.echo(f"The page is at http://localhost:{port}/")
+    return server.wait()
 
 
 def guard_task(request: dict[str, JsonValue], emit: Emit) -> None:
@@ -205,6 +224,14 @@ def _end(server: subprocess.Popen[bytes], since: float) -> None:
 
 def _came_from_a_terminal() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
+
+
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("localhost", port), timeout=1).close()
+    except OSError:
+        return False
+    return True
 
 
 def _is_free(port: int) -> bool:

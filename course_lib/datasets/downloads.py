@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from course_lib.datasets.bars import is_watched
 from course_lib.errors import CourseError
 from course_lib.files import cannot_write, sha256_file
 from course_lib.manifests import PublishedFile, load_manifest
@@ -257,13 +258,13 @@ class _WithProgress:
                 total=self._file.bytes,
                 unit="B",
                 unit_scale=True,
-                disable=not self._progress,
+                disable=not (self._progress and is_watched(sys.stderr)),
             ) as bar,
             Path(output_file).open("wb") as file,
             contextlib.ExitStack() as stack,
         ):
             pooch.HTTPDownloader(
-                progressbar=bar if self._progress else False,
+                progressbar=False if bar.disable else bar,
                 chunk_size=_CHUNK_BYTES,
                 timeout=TIMEOUT_SECONDS,
                 hooks={"response": lambda response, **_: self._stop_in_time(response, stack)},

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from course_lib.datasets.bars import is_watched
 from course_lib.datasets.downloads import need_disk_space, one_process_at_a_time
 from course_lib.errors import CourseError
 from course_lib.files import folder_published_whole
@@ -121,7 +122,7 @@ def _write(
         desc=doing.capitalize(),
         total=file_count,
         unit="image",
-        disable=not progress,
+        disable=not (progress and is_watched(sys.stdout)),
         leave=False,
         file=sys.stdout,
     ):

@@ -218,7 +218,7 @@ def _browser() -> Check:
     return Check(
         "browser",
         "warning",
-        "none found here",
+        "none that opens by itself (no display)",
         "Copy the address that `course lab --no-browser` prints into a browser that reaches this machine.",
     )
 

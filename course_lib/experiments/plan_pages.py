@@ -12,7 +12,7 @@ import numpy as np
 from course_lib.errors import CourseError
 from course_lib.experiments.plan_kinds import inputs_of, kind_of
 from course_lib.experiments.plan_verdicts import verdict_of
-from course_lib.experiments.plan_words import assumptions_of, binding_sentences, unsaid_of
+from course_lib.experiments.plan_words import assumptions_of, binding_lines, unsaid_of
 from course_lib.planning import KINDS, CapacityPlan, ChoicePlan, Constraints, Plan, Prices
 from course_lib.planning.core import Number
 from course_lib.planning.rows import formatted, label_of
@@ -252,7 +252,7 @@ def _section(plan: Plan) -> str:
     lines = [
         f"## {kind_of(plan).title}",
         "",
-        *(_binding(sentence) for sentence in binding_sentences(plan)),
+        *(f"{line}\n" for line in binding_lines(plan, mark="**")),
         "### Results",
         "",
         *_table(("Result", "Value, calculated"), result_rows(plan)),
@@ -273,21 +273,24 @@ def _section(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _binding(sentence: str) -> str:
-    phrase, _, meaning = sentence.partition(": ")
-    return f"Binding constraint: **{phrase}**. {meaning[:1].upper()}{meaning[1:]}\n"
-
-
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return a Markdown table; every column but the first holds figures, which read best on the right."""
+    """Return a Markdown table; columns of figures stand on the right, the first and those of words do not."""
     cells = [[_inline(cell) for cell in row] for row in (head, *rows)]
     widths = [max(3, *(len(row[column]) for row in cells)) for column in range(len(head))]
     lines = [
         "| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |"
         for row in cells
     ]
-    rule = [f"{'-' * widths[0]}", *(f"{'-' * (width - 1)}:" for width in widths[1:])]
+    columns = list(zip(*cells[1:], strict=True)) or [()] * len(head)
+    rule = ["-" * widths[0]]
+    for column, width in zip(columns[1:], widths[1:], strict=True):
+        rule.append("-" * (width - 1) + ":" if _holds_figures(column) else "-" * width)
     return [lines[0], "| " + " | ".join(rule) + " |", *lines[1:]]
+
+
+def _holds_figures(column: Sequence[str]) -> bool:
+    """Return whether most cells are numbers; a dash stands for one that is not there."""
+    return 2 * sum(cell.lstrip("-")[:1].isdigit() or cell == "-" for cell in column) > len(column)
 
 
 def _inline(text: str) -> str:

@@ -107,8 +107,38 @@ def binding_sentences(plan: Plan) -> tuple[str, ...]:
     >>> print(*binding_sentences(read_bandwidth(batches_per_second=4, batch_size=128, bytes_per_sample=1e5)))
     consumers: no bandwidth was given to compare with, so what they ask for is what they read.
     """
+    return tuple(f"{phrase}: {meaning}" for phrase, meaning in binding_parts(plan))
+
+
+def binding_parts(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """Return each constraint that binds somewhere, and what that means as a sentence of its own.
+
+    Examples
+    --------
+    >>> from course_lib.planning import read_bandwidth
+    >>> ((phrase, _),) = binding_parts(
+    ...     read_bandwidth(batches_per_second=4, batch_size=128, bytes_per_sample=1e5)
+    ... )
+    >>> phrase
+    'consumers'
+    """
     phrases = [str(phrase) for phrase in np.unique(np.asarray(plan.binding)).tolist()]
-    return tuple(f"{phrase}: {_meaning(plan, phrase)}" for phrase in phrases)
+    return tuple((phrase, _meaning(plan, phrase)) for phrase in phrases)
+
+
+def binding_lines(plan: Plan, *, mark: str = "") -> tuple[str, ...]:
+    """Return a line for each constraint that binds, its name between marks of emphasis.
+
+    Examples
+    --------
+    >>> from course_lib.planning import read_bandwidth
+    >>> binding_lines(read_bandwidth(batches_per_second=4, batch_size=128, bytes_per_sample=1e5))[0][:53]
+    'Binding constraint: consumers. No bandwidth was given'
+    """
+    return tuple(
+        f"Binding constraint: {mark}{phrase}{mark}. {meaning[:1].upper()}{meaning[1:]}"
+        for phrase, meaning in binding_parts(plan)
+    )
 
 
 def unsaid_of(plan: Plan) -> tuple[str, ...]:

@@ -155,7 +155,7 @@ class LoadedSamples(Dataset[dict[str, Any]]):
                 f"Sample {self.sample_id(position)} has another shape than the first",
                 expected=" x ".join(map(str, self.shape)),
                 found=" x ".join(map(str, image.shape)),
-                next_step="bring all images to one size, or take transforms='bytes'",
+                next_step="bring all images to one size, or take transforms='bytes' (--transforms bytes)",
             )
         if self._transforms == "decode":
             return image

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 FEWEST_REPEATS = 3
 _SHARE_OF_FULL_CORES = 0.8
 
-Reason = Literal["none", "cores full", "waiting for the store", "start-up", "unclear"]
+Reason = Literal["none", "cores full", "other programs", "waiting for the store", "start-up", "unclear"]
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Plateau:
     workers : int or None
         The smallest number of workers that no larger one beats outside the noise; None where the
         largest one tried is still ahead.
-    reason : {"none", "cores full", "waiting for the store", "start-up", "unclear"}
+    reason : {"none", "cores full", "other programs", "waiting for the store", "start-up", "unclear"}
         The likely reason.
     sentence : str
         Place and reason in words, with the evidence.
@@ -228,8 +228,13 @@ def plateau(sweep: LoaderComparison) -> Plateau:
     )
 
 
+# As it is written in Python, and as an option of the command.
+_BYTES = "transforms='bytes' (--transforms bytes)"
+_MEMORY = "layout='memory' (--layout memory)"
+
 _REASONS: dict[Reason, str] = {
     "cores full": "that the cores are full",
+    "other programs": "that other programs keep the cores busy",
     "waiting for the store": "waiting for the store",
     "start-up": "the start of the workers",
     "unclear": "unclear",
@@ -256,14 +261,19 @@ def _likely_reason(sweep: LoaderComparison, beyond: Sequence[str]) -> tuple[Reas
         return (
             "waiting for the store",
             f"{slow}, and {used}",
-            "Run the sweep with layout='memory': the same rate without the store would refute it",
+            f"Run the sweep with {_MEMORY}: the same rate without the store would refute it",
+        )
+    if own < of_all / 2 and of_all >= _SHARE_OF_FULL_CORES:
+        return (
+            "other programs",
+            used,
+            "Repeat the sweep when they are quiet: the same plateau would refute it",
         )
     if max(own, of_all) >= _SHARE_OF_FULL_CORES:
         return (
             "cores full",
             used,
-            "Run the sweep with transforms='bytes': a plateau at the same rate without decoding would "
-            "refute it",
+            f"Run the sweep with {_BYTES}: a plateau at the same rate without decoding would refute it",
         )
     if started > steady:
         return (
@@ -274,7 +284,7 @@ def _likely_reason(sweep: LoaderComparison, beyond: Sequence[str]) -> tuple[Reas
     return (
         "unclear",
         used,
-        "Run the sweep with layout='memory' and with transforms='bytes', and see which one changes the rate",
+        f"Run the sweep with {_MEMORY} and with {_BYTES}, and see which one changes the rate",
     )
 
 

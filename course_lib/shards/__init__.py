@@ -1,5 +1,15 @@
 """Shard sets: packed, indexed, read, checked and repaired.
 
+Whole batches, with workers, each sample once an epoch, shuffled anew each time::
+
+    loader = ShardedLoader(ShardedBatches("my_shards", 64, decoder="auto"), workers=2)
+
+Samples by position, for a sampler of your own::
+
+    DataLoader(ShardedSamples("my_shards", decoder="auto"), batch_size=32, collate_fn=keep_batch)
+
+A batch is a dict: "image", or "payload" where ``decoder=None`` (texts, tables), "label" and "position".
+
 Every name is loaded when it is first used, so that importing this package costs nothing.
 """
 

@@ -81,7 +81,7 @@ def index_foreign(
             f"{folder} cannot be indexed",
             expected="*.tar shards of another tool",
             found=f"{MANIFEST_FILE}, a set already" if paths else "none",
-            next_step="open it as it is"
+            next_step=f"open it as it is; to index it anew, delete {MANIFEST_FILE} and {INDEX_FILE} first"
             if paths
             else "name the folder of the shards; unpack .tar.gz files first",
         )

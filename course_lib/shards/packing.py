@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from course_lib import __version__
 from course_lib.errors import CourseError
+from course_lib.shards.claiming import RECIPE_NOTE, claim, finished_set, need_own_plan, target_for
 from course_lib.shards.format import (
     INDEX_FILE,
     MANIFEST_FILE,
@@ -25,14 +26,13 @@ from course_lib.shards.format import (
     ShardSetManifest,
     index_bytes,
     index_dtype,
-    manifest_from_json,
     shard_name,
 )
 from course_lib.shards.payloads import PayloadSource
 from course_lib.shards.plan import ShardPlan, make_plan
 from course_lib.shards.records import record_buffers
 from course_lib.shards.tar import archive_end
-from course_lib.shards.targets import PLAN_NOTE, FolderTarget, StoreTarget, Target
+from course_lib.shards.targets import PLAN_NOTE, Target
 from course_lib.stores.store import Store
 
 _MOST_IN_FLIGHT = 64
@@ -123,14 +123,13 @@ def pack(
         seed=seed,
         strict_target=strict_target,
     )
-    is_folder = isinstance(out, (str, Path))
-    target: Target = FolderTarget(Path(out)) if is_folder else StoreTarget(out, prefix)  # type: ignore[arg-type]
+    target = target_for(out, prefix)
     with target.alone():
-        finished = _finished_set(target, plan)
+        finished = finished_set(target, plan)
         if finished is not None:
             target.clear_notes(_note_names(finished.split, plan))
             return finished
-        _claim(target, plan)
+        claim(target, plan, f"{source.facts.title}, split {source.facts.split}")
         packed = _packed(source, plan, target, executor, progress)
         manifest = _published(source, plan, target, packed, code_version)
         target.clear_notes(_note_names(manifest.split, plan))
@@ -143,7 +142,7 @@ def pack_shard(task: ShardTask) -> PackedShard:
     if kept is not None:
         return kept
     # A worker may outlive the packer that sent it.
-    _need_own_plan(task.target, task.plan_digest)
+    need_own_plan(task.target, task.plan_digest)
     rows: list[NDArray[Any]] = []
     digests = task.target.put(task.name, shard_buffers(task, rows))
     file = ShardFile(task.name, digests.bytes, len(task.source), digests.sha256, digests.xxh3)
@@ -181,61 +180,6 @@ def _of_split(source: PayloadSource, split: str | None) -> PayloadSource:
             next_step="ask `source_for` for the split that you want",
         )
     return replace(source, facts=replace(source.facts, split=split))  # type: ignore[type-var]
-
-
-def _finished_set(target: Target, plan: ShardPlan) -> ShardSetManifest | None:
-    """Return the manifest of a set that is already there, if it is the one that is wanted."""
-    content = target.read(MANIFEST_FILE)
-    if content is None:
-        return None
-    manifest = manifest_from_json(content, f"{MANIFEST_FILE} in {target.title}")
-    if manifest.plan_digest != plan.digest:
-        raise CourseError(
-            f"{target.title} holds another shard set already",
-            expected=f"a new folder, or the set of plan {plan.digest[:12]}...",
-            found=f"{manifest.title}, plan {manifest.plan_digest[:12]}...",
-            next_step="choose another folder",
-        )
-    files: list[ShardFile | IndexFile] = [*manifest.shards, manifest.index]
-    for file in files:
-        found = target.digests(file.name)
-        if found is None or found.sha256 != file.sha256:
-            raise CourseError(
-                f"The finished shard set in {target.title} is damaged",
-                expected=f"{file.name} with SHA-256 {file.sha256[:12]}...",
-                found="no such file" if found is None else f"{found.sha256[:12]}...",
-                next_step="mend it with `course shards repair`",
-            )
-    return manifest
-
-
-def _claim(target: Target, plan: ShardPlan) -> None:
-    """Note the plan before the first shard; refuse a place with another plan or with other things."""
-    noted = target.noted(PLAN_NOTE)
-    if noted is None:
-        names = target.names()
-        if names:
-            raise CourseError(
-                f"{target.title} holds other things than a shard set",
-                expected="a new or an empty folder",
-                found=names[0],
-                next_step="choose another one",
-            )
-        target.note(PLAN_NOTE, plan.digest.encode("ascii"))
-    elif noted != plan.digest.encode("ascii"):
-        raise CourseError(
-            f"{target.title} holds an interrupted pack of other samples or another recipe",
-            expected=f"plan {plan.digest[:12]}...",
-            found=f"{noted[:12].decode('ascii', 'replace')}...",
-            next_step="finish that one with its own recipe, or choose another folder",
-        )
-
-
-def _need_own_plan(target: Target, digest: str) -> None:
-    if target.noted(PLAN_NOTE) != digest.encode("ascii"):
-        raise CourseError(
-            f"Another packer has taken over {target.title}", next_step="choose another place and pack again"
-        )
 
 
 def _packed(
@@ -333,7 +277,7 @@ def _published(
             next_step="run the same command again",
         )
     content = index_bytes([shard.rows for shard in packed])
-    _need_own_plan(target, plan.digest)
+    need_own_plan(target, plan.digest)
     digests = target.put(INDEX_FILE, [content])
     facts = source.facts
     manifest = ShardSetManifest(
@@ -360,4 +304,5 @@ def _published(
 
 
 def _note_names(split: str, plan: ShardPlan) -> list[str]:
-    return [PLAN_NOTE, *(f"{shard_name(split, number)}.done" for number in range(plan.shard_count))]
+    done = (f"{shard_name(split, number)}.done" for number in range(plan.shard_count))
+    return [PLAN_NOTE, RECIPE_NOTE, *done]

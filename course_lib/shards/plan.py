@@ -74,6 +74,26 @@ class ShardPlan:
         return self.sizes[self.bounds[shard] : self.bounds[shard + 1]]
 
 
+def pack_recipe(
+    *, target_bytes: int | None = None, target_samples: int | None = None, seed: int = 2026
+) -> dict[str, Any]:
+    """Return the recipe of a pack: ``seed``, ``target_bytes`` or ``target_samples``, and ``order``.
+
+    Raises
+    ------
+    CourseError
+        For both targets at once, and a number that is not whole or too small.
+    """
+    seed = _whole("The seed of a pack", seed, least=0)
+    if target_bytes is not None and target_samples is not None:
+        raise CourseError("A shard has one target", expected="bytes or samples", found="both")
+    if target_samples is not None:
+        target_samples = _whole("The samples of a shard", target_samples, least=1)
+        return {"seed": seed, "target_samples": target_samples, "order": ORDER}
+    wanted = DEFAULT_TARGET_BYTES if target_bytes is None else target_bytes
+    return {"seed": seed, "target_bytes": _whole("The bytes of a shard", wanted, least=1), "order": ORDER}
+
+
 def make_plan(
     source: PayloadSource,
     *,
@@ -106,27 +126,19 @@ def make_plan(
         For no samples, bad ids, labels outside the label map, both targets at once or one that is not
         positive, and a payload that is too large for a strict target.
     """
-    seed = _whole("The seed of a pack", seed, least=0)
-    if target_bytes is not None and target_samples is not None:
-        raise CourseError("A shard has one target", expected="bytes or samples", found="both")
+    recipe = pack_recipe(target_bytes=target_bytes, target_samples=target_samples, seed=seed)
     ids = _checked(source)
-    order = order_by_digest(
-        np.arange(len(ids), dtype=np.int64), keyed_digests(ids, f"shard order of seed {seed}"), ids
-    )
+    key = f"shard order of seed {recipe['seed']}"
+    order = order_by_digest(np.arange(len(ids), dtype=np.int64), keyed_digests(ids, key), ids)
     sizes = source.sizes()[order]
     id_lengths = np.char.str_len(source.ids).astype(np.int64)[order]
     extents = record_extents(sizes, id_lengths, len(source.facts.extension.encode()))
     notes: tuple[str, ...] = ()
-    if target_samples is not None:
-        target_samples = _whole("The samples of a shard", target_samples, least=1)
-        recipe: dict[str, Any] = {"seed": seed, "target_samples": target_samples, "order": ORDER}
-        bounds = np.append(np.arange(0, len(order), target_samples, dtype=np.int64), len(order))
+    if "target_samples" in recipe:
+        bounds = np.append(np.arange(0, len(order), recipe["target_samples"], dtype=np.int64), len(order))
     else:
-        wanted = DEFAULT_TARGET_BYTES if target_bytes is None else target_bytes
-        target_bytes = _whole("The bytes of a shard", wanted, least=1)
-        recipe = {"seed": seed, "target_bytes": target_bytes, "order": ORDER}
-        bounds = _filled_up(extents, target_bytes)
-        notes = _oversized(source, order, extents, target_bytes, strict_target)
+        bounds = _filled_up(extents, recipe["target_bytes"])
+        notes = _oversized(source, order, extents, recipe["target_bytes"], strict_target)
     if len(bounds) - 1 > MOST_SHARDS:
         raise CourseError(
             "The shards would be too many",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +37,11 @@ class Repair:
 
 
 def repair_shards(
-    folder: Path | str, source: PayloadSource, *, executor: Executor | None = None, progress: bool = False
+    folder: Path | str,
+    source: PayloadSource | Callable[[], PayloadSource],
+    *,
+    executor: Executor | None = None,
+    progress: bool = False,
 ) -> Repair:
     """Write damaged and missing files of a shard set anew from the samples that it was packed from.
 
@@ -48,8 +52,8 @@ def repair_shards(
     ----------
     folder : Path
         With its ``shards.json`` whole.
-    source : PayloadSource
-        The same samples as for `pack`.
+    source : PayloadSource, or a function that returns it
+        The same samples as for `pack`; a function is called only where a file has to be written.
     executor : concurrent.futures.Executor, optional
         Who reads the shards for the verification.
     progress : bool, optional
@@ -68,8 +72,10 @@ def repair_shards(
     target = FolderTarget(Path(folder))
     before = verify_shards(folder, executor=executor, progress=progress)
     manifest = _repairable(before)
-    if before.ok:
+    if not is_repairable(before):
         return Repair(before, before, ())
+    if callable(source):
+        source = source()
     recipe = {key: value for key, value in manifest.recipe.items() if key != "order"}
     plan = make_plan(source, **recipe)
     if plan.digest != manifest.plan_digest:
@@ -77,9 +83,10 @@ def repair_shards(
             f"The shard set in {folder} was packed from other samples",
             expected=f"plan {manifest.plan_digest[:12]}...",
             found=f"{plan.digest[:12]}...",
-            next_step=f"repair it from {manifest.title}, as it was then",
+            next_step=f"repair it from {manifest.title}, as it was then, by the options that packed it: "
+            f"{manifest.origin or 'of any source'}",
         )
-    damaged = set(before.damaged_shards())
+    damaged = _own_damaged(before)
     with target.working():
         if before.of_kind("index"):
             rewritten = _with_index(shard_tasks(source, plan, target), manifest, target, damaged)
@@ -89,6 +96,17 @@ def repair_shards(
             rewritten = [_rewritten(task, manifest, target, []) for task in tasks]
     after = verify_shards(folder, executor=executor, progress=progress)
     return Repair(before, after, tuple(rewritten))
+
+
+def is_repairable(found: ShardVerification) -> bool:
+    """Return whether a repair would write a file anew."""
+    packed = found.manifest is not None and found.manifest.recipe.get("order") == ORDER
+    return packed and bool(_own_damaged(found) or found.of_kind("index"))
+
+
+def _own_damaged(found: ShardVerification) -> set[str]:
+    own = set() if found.manifest is None else {shard.name for shard in found.manifest.shards}
+    return own & set(found.damaged_shards())
 
 
 def _repairable(before: ShardVerification) -> ShardSetManifest:

@@ -129,7 +129,7 @@ def members(content: memoryview | bytes, start_at: int = 0) -> Iterator[Member]:
     while True:
         header = bytes(view[at : at + BLOCK])
         if len(header) < BLOCK:
-            raise DamagedArchiveError(at, "the archive is cut short" if at else "the file is empty")
+            raise DamagedArchiveError(at, "the archive is cut short" if len(view) else "the file is empty")
         if not any(header):
             return
         length = _checked_length(header, at)

@@ -66,10 +66,29 @@ def source_for(
         manifest, part = locked_split(samples, chosen, origin=origin.label()), split
     else:
         manifest = split
-    makers = {"bank_marketing": _bank, "cifar10": _images, "ag_news": _texts}
-    if name not in makers:
-        raise CourseError("There is no data set of this name", expected=", ".join(makers), found=repr(name))
-    return restricted(makers[name](variant, source), manifest, part)
+    if name not in _MAKERS:
+        raise CourseError("There is no data set of this name", expected=", ".join(_MAKERS), found=repr(name))
+    return restricted(_MAKERS[name](variant, source), manifest, part)
+
+
+def need_split(name: str, split: str, recipe: str | None = None) -> None:
+    """Refuse a split that a recipe does not make of one of the three tasks, before any data are loaded.
+
+    Raises
+    ------
+    CourseError
+        For another name, and a recipe that is none.
+    """
+    from course_lib.splits import parse_recipe
+
+    names = parse_recipe(recipe or _default_recipe(name, True)).names
+    if name in _MAKERS and split not in names:
+        raise CourseError(
+            f"There is no split of this name in {name}",
+            expected=", ".join(names),
+            found=repr(split),
+            next_step="name one of these, or the --manifest that has it",
+        )
 
 
 def restricted(source: ArraySource, manifest: SplitManifest, split: str) -> ArraySource:
@@ -199,3 +218,6 @@ def _without_ending(names: NDArray[np.bytes_]) -> NDArray[np.bytes_]:
 def _below(root: Path, folder: Path, names: NDArray[np.bytes_]) -> NDArray[np.bytes_]:
     inside = folder.relative_to(root).as_posix()
     return names if inside == "." else np.char.add(f"{inside}/".encode(), names)
+
+
+_MAKERS = {"bank_marketing": _bank, "cifar10": _images, "ag_news": _texts}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch.utils.data._utils.collate import default_collate_fn_map
 
 from course_lib.errors import CourseError
 from course_lib.shards.decoding import UndecodableError, choose_decoder
@@ -42,6 +43,38 @@ class Batch(dict[str, Any]):
         tensors = {key: value for key, value in self.items() if _is_small(value)}
         rest = {key: value for key, value in self.items() if key not in tensors}
         return _arrived, (rest, {key: _as_array(value) for key, value in tensors.items()})
+
+    def __missing__(self, key: object) -> Any:
+        """Say what a DataLoader lacks that takes this batch for a list of samples.
+
+        Raises
+        ------
+        CourseError
+            For a number.
+        KeyError
+            For any other key that is not there.
+        """
+        if isinstance(key, int):
+            raise CourseError(
+                "The samples of a shard set arrive as one batch already",
+                expected="one of the keys " + ", ".join(self),
+                found=f"a request for sample {key} of the batch, as a DataLoader's own collate_fn makes it",
+                next_step="give the DataLoader collate_fn=keep_batch (from course_lib.shards)",
+            )
+        raise KeyError(key)
+
+
+def _refuse_batches_of_batches(batch: Sequence[Batch], *, collate_fn_map: object = None) -> Any:
+    raise CourseError(
+        "ShardedBatches hands out whole batches, and the DataLoader puts these together once more",
+        expected="a DataLoader with batch_size=None",
+        found=f"a list of {len(batch):,} batches to collate",
+        next_step="use ShardedLoader, or give the DataLoader batch_size=None and collate_fn=keep_batch",
+    )
+
+
+# PyTorch's documented way to say how its default collate_fn treats a type.
+default_collate_fn_map[Batch] = _refuse_batches_of_batches
 
 
 def _is_small(value: Any) -> bool:
@@ -130,7 +163,7 @@ class BatchReader:
                     f"Sample {found.ids[at]} of {self.set.manifest.title} {error.trouble}",
                     expected=error.expected,
                     found=error.found,
-                    next_step="look at the file it was packed from: its bytes are those that were packed",
+                    next_step=_undecoded_step(self.set.manifest.extension),
                 )
                 if self.set.strict:
                     raise told from error
@@ -138,6 +171,14 @@ class BatchReader:
                 losses.append(str(told))
                 found = Records(*([*column[:at], *column[at + 1 :]] for column in found))
                 kept = np.delete(kept, at)
+
+
+def _undecoded_step(extension: str) -> str:
+    from PIL import Image
+
+    if f".{extension}" in Image.registered_extensions():
+        return "look at the file it was packed from: its bytes are those that were packed"
+    return f"the payloads of this set are .{extension}: where these are no images, use decoder=None"
 
 
 def keep_batch(batch: Any) -> Any:

@@ -119,7 +119,7 @@ def load_plan_of(kind: PlanKind, typed: str | Path) -> Plan:
             raise CourseError(
                 text("plan_files.missing", path=path),
                 found=_plans_in(path.parent),
-                next_step=text("plan_files.type_a_name"),
+                next_step=text("plan_files.name_or_path"),
             )
         plan = load_plan(path)
     found = kind_of(plan)

@@ -201,7 +201,10 @@ class PlanPanel(Panel):
 
     def _view_of(self, **values: Any) -> View:
         view = self._show_plan(self._planned(values))
-        brought = self._brought() if self._file else []
+        if not self._file:
+            return view
+        view = _loaded(view, self._file)
+        brought = self._brought()
         if not brought:
             return view
         sentence = text("plan_files.brought", file=self._file, inputs="; ".join(brought))
@@ -259,11 +262,24 @@ class PlanPanel(Panel):
         parts = super()._build()
         *others, naming = parts["all"].children
         asked = others[1]
-        # Above the row of the pin.
-        asked.children = (*asked.children[:-1], self._assumed.widget(self._all_assumed()), asked.children[-1])
+        *controls, pin = asked.children
+        asked.children = (*controls, self._assumed.widget(self._all_assumed()), pin)
         files = self._files.widget(foreign=bool(self._brought()))
-        parts["all"].children = (*others, files, naming)
+        if self.large:
+            # Below the figure it would lie under the edge of a projected page.
+            asked.children = (*asked.children, files)
+        else:
+            parts["all"].children = (*others, files, naming)
         return parts
+
+
+def _loaded(view: View, file: str) -> View:
+    """Return a view whose table names the file as the origin of what no control sets."""
+    if view.columns[-1] != text("planning.origin"):
+        return view
+    assumed, loaded = text("planning.from_assumed"), text("plan_files.origin", file=file)
+    rows = tuple((*row[:-1], loaded if row[-1] == assumed else row[-1]) for row in view.rows)
+    return replace(view, rows=rows)
 
 
 def _is_number(value: Any, parameter: inspect.Parameter) -> bool:

@@ -161,6 +161,10 @@ def in_base_units(value: object, dimension: str, label: str) -> float:
     try:
         quantity = parse_quantity(value) if isinstance(value, str) else value
     except CourseError as error:
+        if dimension not in _EXAMPLES:
+            # An example with the unit of something else would mislead where things are counted.
+            message = text("number.not_a_number", label=label, found=value, example=example)
+            raise CourseError(message) from error
         raise CourseError(text("quantity.unreadable", label=label, sentence=error)) from error
     if quantity.dimension == dimension:
         return quantity.base

@@ -162,5 +162,8 @@ STYLE = """<style>
 .course-large .course-slider > .widget-label {flex: 1 0 100%; white-space: normal; height: auto;
   text-align: left; line-height: 1.3; padding-bottom: .5em;}
 .course-large .course-typed {width: calc(6.6 * var(--course-large-size)) !important;}
+.course-large .course-plan-files .widget-text {max-width: 100% !important; flex-basis: 100% !important;}
+.course-large .course-plan-files .widget-text > .widget-label {flex: none;}
+.course-large .course-plan-files .widget-text > input[type=text] {min-width: 0; width: 0; flex: 1 1 0;}
 .course-large .course-asked .jupyter-button {padding: .3em .9em; min-height: 2em;}
 </style>"""

@@ -56,3 +56,9 @@ def test_lab_opens_quietly_with_the_course_defaults(open_notebook: Callable[[str
     )
     on_the_page = lesson.page.locator(".jp-Notebook:visible .jp-Cell")
     assert on_the_page.count() == len(notebook["cells"]), "JupyterLab keeps every cell on the page"
+    kept = lesson.server.home / "lab" / "workspaces"
+    for _ in range(600):
+        if list(kept.glob("*.jupyterlab-workspace")):
+            break
+        lesson.page.wait_for_timeout(100)
+    assert list(kept.glob("*.jupyterlab-workspace")), "open tabs are kept in the course's own folder"

@@ -176,6 +176,34 @@ def test_capacity_moves_pins_and_is_large_and_opens_again_after_it_was_closed(
     assert [one.name for one in tmp_path.iterdir()] == ["stage.log"]
 
 
+def test_plans_are_saved_without_scrolling(
+    open_stage: Callable[..., tuple[Page, _Stage]], course_home: Path
+) -> None:
+    page, _ = open_stage("09", "bandwidth")
+    page.set_viewport_size({"width": 1600, "height": 900})
+    panel = _large(page)
+    page.wait_for_timeout(300)
+    name = panel.get_by_label("File of the plan")
+    name.fill("room")
+    panel.get_by_role("button", name="Save plan").click()
+    said = panel.get_by_text("Saved: ")
+    said.wait_for()
+    _screenshot(page, "stage_bandwidth_saved_1600.png")
+    assert (course_home / "plans" / "room.json").is_file()
+    assert page.evaluate("window.scrollY") == 0
+    figure = panel.locator(".course-view svg").first.bounding_box()
+    for part in (name, said, *panel.locator(".course-plan-files button:visible").all()):
+        box = part.bounding_box()
+        assert box and figure and box["y"] + box["height"] <= 900 and box["x"] + box["width"] <= figure["x"]
+    assert panel.evaluate(CUT_OFF) == []
+    page.set_viewport_size({"width": 1280, "height": 720})
+    page.wait_for_timeout(300)
+    _screenshot(page, "stage_bandwidth_saved_1280.png")
+    box = panel.locator(".course-plan-files input").bounding_box()
+    column = panel.locator(".course-plan-files").bounding_box()
+    assert box and column and box["x"] + box["width"] <= column["x"] + column["width"] + 0.5
+
+
 def test_a_panel_over_data_moves_and_is_large(open_stage: Callable[..., tuple[Page, _Stage]]) -> None:
     page, _ = open_stage("02", "images")
     panel = _large(page)

@@ -22,6 +22,22 @@ def test_lab_opens_the_first_notebook_of_this_environment(tmp_path: Path) -> Non
     assert command[-1] == "--ServerApp.ip=0.0.0.0"
 
 
+def test_lab_keeps_its_settings_and_open_tabs_in_the_course_home(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURSE_HOME", str(tmp_path / "home"))
+    command = lab_command(tmp_path, no_browser=True, port=None, further=())
+    for place in ("workspaces_dir", "user_settings_dir"):
+        (folder,) = (word.partition("=")[2] for word in command if word.startswith(f"--LabApp.{place}="))
+        assert (tmp_path / "home").resolve() in Path(folder).parents
+
+
+def test_a_place_that_was_chosen_for_settings_is_named_once(tmp_path: Path) -> None:
+    own = f"--LabApp.user_settings_dir={tmp_path}"
+    command = lab_command(tmp_path, no_browser=True, port=None, further=(own,))
+    assert [word for word in command if word.startswith("--LabApp.user_settings_dir")] == [own]
+
+
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="there is no root on this system")
 @pytest.mark.parametrize(("user", "expected"), [(0, True), (1000, False)])
 def test_root_is_allowed_and_others_need_no_leave(

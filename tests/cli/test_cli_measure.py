@@ -38,6 +38,7 @@ def run(*arguments: str) -> Result:
 
 def test_a_loader_is_timed_and_its_record_reproduces_the_delivered_ids(course_home: Path) -> None:
     done = run("measure", "loader", *SMALL, "--workers", "0,1", "--repeats", "3")
+    assert done.stderr.startswith("Measuring; this takes a minute or two")
     assert "workers 0" in done.stdout and "workers 1" in done.stdout
     assert "generated from seed 2026" in done.stdout
     (record,) = load_records()

@@ -276,6 +276,51 @@ def test_a_plan_is_saved_shown_and_put_on_one_page(tmp_path: Path) -> None:
     assert both["plans"][0] == json.loads(first.read_text(encoding="utf-8"))
 
 
+def test_several_shown_plans_stand_apart_under_their_files(tmp_path: Path) -> None:
+    first, second = tmp_path / "one.json", tmp_path / "two.json"
+    run(*ONE_CONSUMER, "--save", str(first))
+    run(*STATIC, "--save", str(second))
+    shown = run("show", str(first), str(second))
+    heads = [line for line in shown.splitlines() if line.startswith("=====")]
+    assert heads == [f"===== {first} =====", f"===== {second} ====="]
+    assert shown.index(heads[0]) < shown.index("51.2 MB/s") < shown.index(heads[1]) < shown.index("632 GB")
+    assert "=====" not in run("show", str(first))
+
+
+def test_a_plan_that_a_panel_saved_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, here = tmp_path / "home", tmp_path / "here"
+    (home / "plans").mkdir(parents=True)
+    here.mkdir()
+    monkeypatch.setenv("COURSE_HOME", str(home))
+    monkeypatch.chdir(here)
+    run(*STATIC, "--save", str(home / "plans" / "nix.json"))
+    for named in ("nix.json", "nix"):
+        assert "632 GB" in run("show", named)
+    # A file of this folder comes first.
+    run(*ONE_CONSUMER, "--save", "nix.json")
+    assert "51.2 MB/s" in run("show", "nix.json")
+    assert str(home / "plans") in refusal("show", "other.json")
+
+
+def test_the_constraint_that_binds_is_a_sentence_of_its_own() -> None:
+    said = run(*ONE_CONSUMER, "--available", "100 MB/s")
+    assert "Binding constraint: consumers. The storage keeps up" in said
+
+
+def test_columns_of_words_on_a_page_are_not_set_to_the_right(tmp_path: Path) -> None:
+    run(*STATIC, "--page", str(tmp_path / "page.md"))
+    lines = (tmp_path / "page.md").read_text(encoding="utf-8").splitlines()
+    rules = [
+        [cell.strip().endswith(":") for cell in lines[place + 1].strip("|").split("|")]
+        for place, line in enumerate(lines[:-1])
+        if line.startswith(("| Input ", "| stage "))
+    ]
+    assert rules[0] == [False, *[True] * (len(rules[0]) - 1)], "the stages"
+    assert rules[1] == [False, True, False], "name, value and origin of the inputs"
+
+
 def test_page_of_a_checkpoint_says_where_its_interval_comes_from(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     run(

@@ -9,6 +9,7 @@ import signal
 import sys
 import tarfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from course_lib.cli.main import course
-from course_lib.cli.pack import executor_of
+from course_lib.cli.pack import executor_of, print_set
 from course_lib.errors import CourseError
+from course_lib.shards import read_manifest
 
 PACK = ("pack", "ag_news", "--source", "generated", "--samples-per-shard", "400")
 
@@ -48,11 +50,106 @@ def test_pack_verify_damage_repair_and_unpack(tmp_path: Path) -> None:
     (finding,) = damaged["findings"]
     assert (finding["shard"], finding["sample_id"]) == (name, member.name.partition(".")[0])
 
-    repaired = run("shards", "repair", str(folder), "--source", "generated")
+    said = run("shards", "verify", str(folder), status=1).output
+    assert (
+        said.splitlines()[-1] == f'`course shards repair "{folder}"` writes damaged and missing files anew.'
+    )
+
+    repaired = run("shards", "repair", str(folder))
+    assert "writes damaged" not in repaired.output
     assert f"Written anew: {name}" in repaired.output
     assert (folder / name).read_bytes() == whole
-    run("shards", "unpack", str(folder), "--out", str(tmp_path / "files"))
+    unpacked = run("shards", "unpack", str(folder), "--out", str(tmp_path / "files"))
+    assert f"{packed['samples']:,} files, in one folder for each class" in unpacked.output
     assert len(list((tmp_path / "files").glob("*/*"))) == packed["samples"]
+
+
+def no_data(*_: object, **__: object) -> None:
+    pytest.fail("data were loaded although nothing was to be written")
+
+
+def test_what_needs_no_data_is_said_before_they_are_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "set"
+    packed = run(*PACK, "--split", "validation", "--out", str(folder)).output
+    again = run(*PACK, "--split", "validation", "--out", str(folder)).output
+    assert "nothing was written" not in packed
+    assert again == f"{packed}This set was finished already; nothing was written.\n"
+
+    monkeypatch.setattr("course_lib.shards.sources.source_for", no_data)
+    with pytest.raises(CourseError, match="A shard has one target"):
+        run(*PACK, "--out", str(tmp_path / "new"), "--target-bytes", "16 MB")
+    with pytest.raises(CourseError, match="found 5; name the unit"):
+        run("pack", "ag_news", "--out", str(tmp_path / "new"), "--target-bytes", "5")
+    with pytest.raises(
+        CourseError, match="no split of this name in ag_news: expected train, validation, test"
+    ):
+        run(*PACK, "--out", str(tmp_path / "new"), "--split", "holdout")
+    with pytest.raises(CourseError, match=r"another shard set already.*target_samples 400"):
+        run(*PACK[:-1], "300", "--out", str(folder))
+    with pytest.raises(CourseError, match="holds other things than a shard set"):
+        run(*PACK, "--out", str(tmp_path))
+    assert "Nothing is wrong" in run("shards", "repair", str(folder)).output
+
+
+def test_a_set_of_another_split_is_repaired_without_naming_it(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    packed = json.loads(run(*PACK, "--split", "validation", "--out", str(folder), "--json").stdout)
+    damaged = folder / packed["shards"][0]["name"]
+    whole = damaged.read_bytes()
+    damaged.write_bytes(b"no")
+    said = run("shards", "verify", str(folder), status=1).output
+    assert "is empty" not in said
+    assert f"`course shards repair {folder}`" in said
+    assert f"Written anew: {damaged.name}" in run("shards", "repair", str(folder)).output
+    assert damaged.read_bytes() == whole
+
+
+def test_the_other_table_of_a_data_set_is_repaired_without_naming_it(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    of_table = ("pack", "bank_marketing", "--variant", "full", "--source", "generated")
+    packed = json.loads(run(*of_table, "--split", "test", "--out", str(folder), "--json").stdout)
+    damaged = folder / packed["shards"][0]["name"]
+    damaged.unlink()
+    assert f"Written anew: {damaged.name}" in run("shards", "repair", str(folder)).output
+
+
+def test_a_shard_too_many_is_left_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "set"
+    packed = json.loads(run(*PACK, "--out", str(folder), "--json").stdout)
+    extra = folder / "train-000099.tar"
+    extra.write_bytes((folder / packed["shards"][0]["name"]).read_bytes()[:2])
+    monkeypatch.setattr("course_lib.shards.sources.source_for", no_data)
+    said = run("shards", "repair", str(folder), status=1).output
+    assert said.splitlines()[-1] == (
+        "A repair removes nothing: move train-000099.tar out of the folder yourself."
+    )
+    assert "writes damaged" not in said and "is empty" not in said
+    assert extra.stat().st_size == 2
+
+
+def test_shards_of_another_tool_are_not_asked_for_the_split_of_a_task(tmp_path: Path) -> None:
+    folder = tmp_path / "set"
+    run(*PACK, "--out", str(folder))
+    (folder / "shards.json").unlink()
+    (folder / "index.npy").unlink()
+    run("shards", "index", str(folder), "--split", "holdout")
+    with pytest.raises(CourseError, match="were written by another tool"):
+        run("shards", "repair", str(folder))
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"), [(1000, "the container adds 50.0%"), (2, "the shards take 750 times that")]
+)
+def test_a_container_much_larger_than_its_payloads_is_told_in_times(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], payload: int, said: str
+) -> None:
+    run(*PACK, "--out", str(tmp_path / "set"))
+    manifest = read_manifest(tmp_path / "set")
+    stored = replace(manifest.shards[0], bytes=1500)
+    print_set(replace(manifest, shards=(stored,), payload_bytes=payload), tmp_path)
+    assert said in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_pipe_gets_no_progress_bar(tmp_path: Path) -> None:
@@ -118,13 +215,13 @@ def test_the_address_of_a_store_is_refused_with_what_to_do(command: str) -> None
         run("shards", command, "s3://bucket/set")
 
 
-def test_the_last_line_of_a_faulty_set_tells_how_many_samples_there_should_be(tmp_path: Path) -> None:
+def test_the_summary_of_a_faulty_set_tells_how_many_samples_there_should_be(tmp_path: Path) -> None:
     packed = json.loads(run(*PACK, "--out", str(tmp_path / "set"), "--json").stdout)
     first = packed["shards"][0]
     (tmp_path / "set" / first["name"]).unlink()
     left = packed["samples"] - first["samples"]
-    last = run("shards", "verify", str(tmp_path / "set"), status=1).output.splitlines()[-1]
-    assert f"{left:,} of {packed['samples']:,} samples found" in last
+    said = run("shards", "verify", str(tmp_path / "set"), status=1).output
+    assert f"faulty: {left:,} of {packed['samples']:,} samples found" in said
 
 
 def test_shards_without_a_manifest_are_not_called_whole_without_saying_so(tmp_path: Path) -> None:

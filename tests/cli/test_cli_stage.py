@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -69,6 +70,7 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(stage_module.subprocess, "Popen", _Server)
     monkeypatch.setattr(_Server, "ends_with", 0)
     monkeypatch.delattr(_Server, "seen", raising=False)
+    monkeypatch.setattr(stage_module, "_answers", lambda port: True)
     return folder
 
 
@@ -92,6 +94,13 @@ def test_one_cell_with_the_large_panel_is_served_from_a_folder_that_is_removed(
     assert f"http://localhost:{port}/" in outcome.output
 
 
+def test_the_kernel_is_of_this_environment_and_is_described_beside_the_page(tmp_path: Path) -> None:
+    page = nbformat.read(stage_module._write_page(tmp_path, STAGE_PANELS[0]), as_version=4)
+    described = tmp_path / "share" / "kernels" / page.metadata["kernelspec"]["name"] / "kernel.json"
+    launch = json.loads(described.read_text(encoding="utf-8"))["argv"]
+    assert launch[0] == sys.executable and {"{connection_file}", "--log-level=ERROR"} <= set(launch)
+
+
 def test_ctrl_c_ends_the_server_and_removes_the_folder(
     temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,6 +117,37 @@ def test_a_server_that_fails_is_one_sentence(temporary: Path, monkeypatch: pytes
     assert isinstance(outcome.exception, CourseError)
     assert "could not be served" in str(outcome.exception)
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("ends_with", [0, 1])
+def test_a_server_that_ends_before_it_answers_is_not_waited_for_and_names_no_page(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch, ends_with: int
+) -> None:
+    monkeypatch.setattr(stage_module, "_answers", lambda port: False)
+    monkeypatch.setattr(_Server, "ends_with", ends_with)
+    outcome = CliRunner().invoke(stage, ["05", "--no-browser"])
+    assert outcome.exit_code == ends_with
+    assert "Starting" in outcome.output and "http://" not in outcome.output
+
+
+def test_the_address_is_named_once_the_port_answers(capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as page:
+        page.bind(("127.0.0.1", 0))
+        port = page.getsockname()[1]
+        steps: list[str] = []
+
+        class Starting:
+            def wait(self, timeout: float | None = None) -> int:
+                if timeout is None:
+                    return 0
+                steps.append(capsys.readouterr().out)
+                if len(steps) == 2:
+                    page.listen()
+                raise subprocess.TimeoutExpired("voila", timeout)
+
+        assert stage_module._wait(Starting(), port) == 0  # type: ignore[arg-type]
+    assert steps == ["", ""]
+    assert capsys.readouterr().out == f"The page is at http://localhost:{port}/\n"
 
 
 def test_the_page_asks_no_other_server_for_style_sheets(temporary: Path) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 import pickle
 import shutil
+import sys
 import tarfile
 import zipfile
 from collections import Counter
@@ -35,6 +36,14 @@ def never_read(*_):
 
 def folder_of(images):
     return Path(images.root)
+
+
+def test_images_are_drawn_with_a_bar_on_a_terminal_only(course_home, capsys, monkeypatch):
+    load_cifar10("train", source="generated", sample_count=20)
+    assert capsys.readouterr().out == ""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    load_cifar10("test", source="generated", sample_count=20)
+    assert "Drawing cifar10 (test)" in capsys.readouterr().out
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections import namedtuple
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,11 +46,21 @@ def test_a_download_arrives_whole_and_is_not_repeated(publisher):
     assert sum(publisher.requests.values()) == 1
 
 
-def test_progress_counts_the_bytes(publisher, capsys):
+def test_progress_counts_the_bytes(publisher, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     fetch_file("demo", publisher.file("whole"))
     shown = capsys.readouterr().err
     assert "letters.bin" in shown
     assert "1.02M/1.02M" in shown
+
+
+def test_a_pipe_gets_no_bar_and_a_notebook_does(publisher, capsys, monkeypatch):
+    fetch_file("demo", publisher.file("whole"))
+    assert capsys.readouterr().err == ""
+    official_path("demo", publisher.file("whole")).unlink()
+    monkeypatch.setattr("IPython.get_ipython", lambda: SimpleNamespace(kernel=object()))
+    fetch_file("demo", publisher.file("whole"))
+    assert "1.02M/1.02M" in capsys.readouterr().err
 
 
 def test_a_damaged_copy_of_ours_is_fetched_anew(publisher):

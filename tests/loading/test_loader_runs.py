@@ -159,7 +159,14 @@ def test_the_plateau_names_its_reason_and_what_would_refute_it(small: Small) -> 
         run["cache_before"] = CacheState("warm", 1.0, 1, 1, "").as_dict()
     full = plateau(LoaderComparison.from_dict(written))
     assert (full.workers, full.reason) == (1, "cores full")
-    assert "97%" in full.sentence and "transforms='bytes'" in full.control
+    assert "97%" in full.sentence
+    assert "transforms='bytes'" in full.control and "--transforms bytes" in full.control
+    for run in written["runs"]:
+        run["cpu_seconds"] = 0.26 * run["timing"]["elapsed_seconds"] * written["plan"]["usable_cores"]
+        run["machine_busy_share"] = 1.0
+    crowded = plateau(LoaderComparison.from_dict(written))
+    assert crowded.reason == "other programs" and "other programs keep the cores busy" in crowded.sentence
+    assert "when they are quiet" in crowded.control
     for run in written["runs"]:
         run["cpu_seconds"] = 0.1
         run["machine_busy_share"] = 0.2

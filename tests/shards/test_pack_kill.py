@@ -19,6 +19,7 @@ from shard_sets import bytes_of, made_source
 from course_lib.errors import CourseError
 from course_lib.shards import pack, read_manifest, verify_shards
 from course_lib.shards import targets as targets_module
+from course_lib.shards.claiming import RECIPE_NOTE, check_before_pack
 from course_lib.shards.format import WORK_FOLDER
 
 needs_fork = pytest.mark.skipif(
@@ -271,3 +272,43 @@ def test_an_interrupted_pack_of_another_recipe_is_refused(
         pack(SOURCE, tmp_path / "set", target_bytes=TARGET, seed=1)
     assert not verify_shards(tmp_path / "set").ok
     assert verify_shards(tmp_path / "set").findings[0].kind == "unfinished"
+
+
+@pytest.mark.parametrize("is_noted", [True, False])
+def test_the_recipe_of_an_interrupted_pack_is_named_where_it_is_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_noted: bool
+) -> None:
+    folder = tmp_path / "set"
+    with monkeypatch.context() as patched:
+        patched.setattr("course_lib.shards.packing._published", _stop)
+        with pytest.raises(KeyboardInterrupt):
+            pack(SOURCE, folder, target_samples=20)
+    if not is_noted:
+        (folder / WORK_FOLDER / RECIPE_NOTE).unlink()
+    own = "split train, seed 2026, target_samples 20, plan .*`--samples-per-shard 20 --seed 2026`"
+    with pytest.raises(CourseError, match=own if is_noted else r"found plan \w{12}\.\.\.; finish that one"):
+        pack(SOURCE, folder, target_samples=30)
+    if is_noted:
+        with pytest.raises(CourseError, match=own):
+            check_before_pack(folder, target_samples=30)
+    else:
+        assert check_before_pack(folder, target_samples=30) is False
+    assert check_before_pack(folder, target_samples=20) is False
+    pack(SOURCE, folder, target_samples=20)
+    pack(SOURCE, tmp_path / "at once", target_samples=20)
+    assert bytes_of(folder) == bytes_of(tmp_path / "at once")
+    assert check_before_pack(folder, target_samples=20) is True
+
+
+def test_what_needs_no_sample_is_refused_before_any_is_there(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(CourseError, match="holds other things than a shard set"):
+        check_before_pack(tmp_path)
+    with pytest.raises(CourseError, match=r"notes\.txt is no folder"):
+        check_before_pack(tmp_path / "notes.txt")
+    with pytest.raises(CourseError, match="A shard has one target"):
+        check_before_pack(tmp_path / "new", target_bytes=9, target_samples=9)
+    pack(SOURCE, tmp_path / "set", target_samples=20)
+    with pytest.raises(CourseError, match=r"another shard set already.*target_samples 30.*target_samples 20"):
+        check_before_pack(tmp_path / "set", target_samples=30)
+    assert not (tmp_path / "new").exists()

@@ -185,3 +185,30 @@ def test_a_transform_gets_the_epoch_and_position_of_each_image(tmp_path: Path) -
     for _ in range(2):
         assert all(batch["image"].dtype == torch.float32 for batch in loader)
     assert list(itertools.chain(*seen)) == [Drawn(epoch, at) for epoch in range(2) for at in range(6)]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_dataloader_without_keep_batch_is_told_to_take_it(
+    folder: Path, samples: list[Sample], workers: int
+) -> None:
+    with pytest.raises(CourseError, match="give the DataLoader collate_fn=keep_batch"):
+        next(iter(DataLoader(ShardedSamples(folder), batch_size=8, num_workers=workers)))
+    with pytest.raises(KeyError, match="image"):
+        ShardedSamples(folder).__getitems__([0])["image"]
+
+
+def test_a_dataloader_that_collates_whole_batches_is_told_to_leave_them(
+    folder: Path, samples: list[Sample]
+) -> None:
+    with pytest.raises(CourseError, match="use ShardedLoader, or give the DataLoader batch_size=None"):
+        next(iter(DataLoader(ShardedBatches(folder, 8), batch_size=2)))
+    first = next(iter(DataLoader(ShardedBatches(folder, 8), batch_size=None)))
+    assert len(first["position"]) == 8
+
+
+def test_payloads_that_are_no_images_are_told_to_go_without_a_decoder(
+    folder: Path, samples: list[Sample]
+) -> None:
+    extension = ShardSet.open(folder).manifest.extension
+    with pytest.raises(CourseError, match=rf"payloads of this set are \.{extension}:.*use decoder=None"):
+        ShardedSamples(folder, decoder="auto")[0]

@@ -69,6 +69,15 @@ def test_a_percentage_without_its_sign_is_named() -> None:
         control.checked("75")
 
 
+def test_words_where_things_are_counted_get_an_example_without_a_unit_of_others() -> None:
+    consumers = QuantityControl("Training consumers", 1, 64, 4, dimension="number", whole=True)
+    with pytest.raises(CourseError) as caught:
+        consumers.checked("abc")
+    assert str(caught.value) == "Training consumers: 'abc' is not a number; type one such as 100."
+    with pytest.raises(CourseError, match="MB/s"):
+        QuantityControl("Link", "1 MB/s", "1 GB/s", "10 MB/s", dimension="bytes/s").checked("abc")
+
+
 def test_counts_are_whole() -> None:
     control = QuantityControl("Devices", 1, 64, 4, dimension="number", whole=True)
     assert control.checked("8") == 8 and isinstance(control.checked("8"), int)
