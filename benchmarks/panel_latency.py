@@ -9,7 +9,9 @@ dropped. The page itself takes the times, with one clock:
 - "numbers painted" is the first task after the next animation frame, when the frame has been drawn;
 - "figure painted" is the same for the chart, which for a picture means after it is decoded.
 
-The aims are about "numbers painted". A move begins when the page has been at rest for a while.
+The aims are about "numbers painted". A move begins when the page has been at rest for a while. A panel
+sends its browser ahead of time what the next steps show; the rows "by the page" press Page Up and Page
+Down in turn: their places have not been sent, and the numbers come from the kernel.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ import platform
 import statistics
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +136,8 @@ ARM = """
 class Candidate:
     """Something with a slider; how to find it, its numbers and its chart on the page.
 
-    ``peer`` is the plain `interact` that it is compared with, and ``moved`` which of its sliders moves.
+    ``peer`` is the plain `interact` that it is compared with, ``moved`` which of its sliders moves, and
+    ``by_page`` whether by Page Up and Page Down instead of an arrow.
     """
 
     name: str
@@ -143,6 +146,7 @@ class Candidate:
     figure: str
     moved: int
     peer: str = ""
+    by_page: bool = False
 
 
 def interacting(name: str, place: int, moved: int) -> Candidate:
@@ -156,6 +160,11 @@ def panel(name: str, place: int, moved: int) -> Candidate:
     )
 
 
+def by_page(candidate: Candidate) -> Candidate:
+    peer = f"{candidate.peer}, by the page" if candidate.peer else ""
+    return replace(candidate, name=f"{candidate.name}, by the page", peer=peer, by_page=True)
+
+
 # Consumers, jobs and the time of an operation: no limit binds so early that the results would stand still.
 MOVED = {"bandwidth": 0, "cache": 1, "metadata": 1}
 MOST_MOVES = 12  # of a block: there are 16 jobs at most
@@ -166,6 +175,8 @@ CANDIDATES = (
     FLOOR,
     *(interacting(name, place, moved) for place, (name, moved) in enumerate(MOVED.items())),
     *(panel(name, place, moved) for place, (name, moved) in enumerate(MOVED.items())),
+    by_page(interacting("bandwidth", 0, 0)),
+    by_page(panel("bandwidth", 0, 0)),
 )
 
 
@@ -178,7 +189,7 @@ class Move:
     figure: float | None
 
 
-def block(page: Any, candidate: Candidate, key: str, count: int) -> list[Move]:
+def block(page: Any, candidate: Candidate, back: bool, count: int) -> list[Move]:
     """Press a key ``count`` times, each when the page is at rest; return the moves after the first."""
     selector, place = candidate.place
     root = page.locator(selector).nth(place)
@@ -186,7 +197,11 @@ def block(page: Any, candidate: Candidate, key: str, count: int) -> list[Move]:
     slider.evaluate("slider => slider.scrollIntoView({block: 'start'})")
     slider.focus()
     moves = []
-    for _ in range(count):
+    for number in range(count):
+        if candidate.by_page:
+            key = "PageDown" if number % 2 else "PageUp"
+        else:
+            key = "ArrowLeft" if back else "ArrowRight"
         page.wait_for_timeout(REST_MS)
         root.evaluate(ARM, [candidate.numbers, candidate.figure, PATIENCE_MS])
         page.keyboard.press(key)
@@ -214,9 +229,8 @@ def test_moves(open_notebook: Callable[..., Any], browser: Any, run: Run) -> Non
     run.chromium = browser.browser.version
     for turn in range(BLOCKS):
         for candidate in CANDIDATES:
-            key = "ArrowLeft" if turn % 2 else "ArrowRight"
             count = run.moves_of_a_block + WARM_UP_MOVES
-            run.taken[candidate.name] += block(opened.page, candidate, key, count)
+            run.taken[candidate.name] += block(opened.page, candidate, turn % 2 == 1, count)
 
 
 def three(values: Sequence[float]) -> tuple[float, float, float]:
@@ -235,19 +249,19 @@ def report(run: Run) -> None:
     print(f"Chromium {run.chromium}, {versions}, Python {platform.python_version()}, {platform.system()}")
     print(f"{moves} moves each in {BLOCKS} blocks, the first {WARM_UP_MOVES} of each block dropped besides.")
     print("Milliseconds from the keydown event to the frame; ratios to interact over the same calculator.\n")
-    print(f"{'':22} {'numbers painted':^23}   {'ratio':^11}   {'changed':>7}   {'figure painted':^23}")
+    print(f"{'':31} {'numbers painted':^23}   {'ratio':^11}   {'changed':>7}   {'figure painted':^23}")
     heads = "median     p95     max"
-    print(f"{'candidate':22} {heads:>23}   {'median':>5} {'p95':>4}   {'median':>7}   {heads:>23}")
+    print(f"{'candidate':31} {heads:>23}   {'median':>5} {'p95':>4}   {'median':>7}   {heads:>23}")
     held = []
     for candidate in CANDIDATES:
         taken = run.taken[candidate.name]
         numbers = three([move.painted for move in taken])
-        line = f"{candidate.name:22} {' '.join(f'{value:7.1f}' for value in numbers)}   "
+        line = f"{candidate.name:31} {' '.join(f'{value:7.1f}' for value in numbers)}   "
         if candidate.peer:
             peer = three([move.painted for move in run.taken[candidate.peer]])
             ratios = numbers[0] / peer[0], numbers[1] / peer[1]
             line += f"{ratios[0]:6.2f} {ratios[1]:4.2f}   "
-            if candidate is not FLOOR:
+            if candidate.name.startswith("panel") and not candidate.by_page:
                 held.append((candidate.name, ratios[0] <= MEDIAN_AIM, ratios[1] <= P95_AIM))
         else:
             line += f"{'1':>6} {'1':>4}   "
@@ -258,7 +272,7 @@ def report(run: Run) -> None:
     print()
     for name, median_holds, p95_holds in held:
         first, second = ("holds" if kept else "missed" for kept in (median_holds, p95_holds))
-        print(f"{name:22} median at most {MEDIAN_AIM} of interact: {first}; p95 at most {P95_AIM}: {second}")
+        print(f"{name:31} median at most {MEDIAN_AIM} of interact: {first}; p95 at most {P95_AIM}: {second}")
 
 
 def main() -> None:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from course_lib.errors import CourseError
@@ -12,8 +16,46 @@ from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a computation led to.
+
+    Attributes
+    ----------
+    view : View or None
+        None before the first computation, and where the values have no result.
+    problem : CourseError or None
+        Why there is no view.
+    final : bool
+        Whether the same values would lead to the same again; not after a stop or an unforeseen error.
+    """
+
+    view: View | None = None
+    problem: CourseError | None = None
+    final: bool = True
+
+    @property
+    def missing(self) -> bool:
+        """Whether nothing has been computed."""
+        return self.view is None and self.problem is None
+
+    def html(self) -> str:
+        """Return the view, the sentence, or what to do to get one, as HTML."""
+        if self.problem is not None:
+            return f'<p class="course-problem" role="alert">{escape(str(self.problem))}</p>'
+        if self.view is None:
+            return f'<p class="course-note">{escape(text("panel.press_run"))}</p>'
+        return self.view.html()
+
+    def text(self) -> str:
+        """Return the same as plain text."""
+        if self.problem is not None:
+            return str(self.problem)
+        return self.view.text() if self.view is not None else text("panel.press_run")
+
+
 class Computing:
-    """The view of the newest values, or the sentence on why there is none.
+    """The outcome for the newest values.
 
     Parameters
     ----------
@@ -22,16 +64,15 @@ class Computing:
     values : callable
         Returns the newest values by name.
     show : callable
-        Called when a view or a sentence is there.
+        Called when an outcome is there.
 
     Attributes
     ----------
-    view : View or None
-        None before the first computation, and where the values have no result.
-    problem : CourseError or None
-        Why there is no view.
+    outcome : Outcome
+    seconds : float
+        What the quickest computation took so far; infinite before the first.
     values_shown : dict or None
-        The values that view or problem belong to; None where they are to be computed anew.
+        The values that the outcome belongs to; None where they are to be computed anew.
     """
 
     def __init__(
@@ -40,8 +81,8 @@ class Computing:
         values: Callable[[], dict[str, Any]],
         show: Callable[[], None],
     ) -> None:
-        self.view: View | None = None
-        self.problem: CourseError | None = None
+        self.outcome = Outcome()
+        self.seconds = math.inf
         self.values_shown: dict[str, Any] | None = None
         self._compute = compute
         self._values = values
@@ -77,8 +118,10 @@ class Computing:
                     self._wanted = False
                     values = self._values()
                     if values != self.values_shown:
-                        self.values_shown = values
-                        self.view, self.problem = self._result(values)
+                        began = time.perf_counter()
+                        self.outcome = self.tried(values)
+                        self.seconds = min(self.seconds, time.perf_counter() - began)
+                        self.values_shown = values if self.outcome.final else None
                     self._show()
             finally:
                 self._busy = False
@@ -89,20 +132,18 @@ class Computing:
         self.values_shown = None
         self.now()
 
+    def tried(self, values: dict[str, Any]) -> Outcome:
+        """Return the outcome for any values, and note nothing."""
+        try:
+            return Outcome(self._compute(**values))
+        except CourseError as error:
+            return Outcome(problem=error)
+        except KeyboardInterrupt:
+            return Outcome(problem=CourseError(text("panel.stopped")), final=False)
+        except Exception as error:
+            words = text("panel.failed", kind=type(error).__name__, message=error)
+            return Outcome(problem=CourseError(words), final=False)
+
     def _from_loop(self, loop_id: int) -> None:
         self._waiting.discard(loop_id)
         self.now()
-
-    def _result(self, values: dict[str, Any]) -> tuple[View | None, CourseError | None]:
-        """Return the view for ``values``, or the sentence on why there is none."""
-        try:
-            return self._compute(**values), None
-        except CourseError as error:
-            return None, error
-        except KeyboardInterrupt:
-            self.values_shown = None
-            return None, CourseError(text("panel.stopped"))
-        except Exception as error:
-            self.values_shown = None
-            kind = type(error).__name__
-            return None, CourseError(text("panel.failed", kind=kind, message=error))

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from course_lib.errors import CourseError
 from course_lib.widgets.amounts import Amount
 
 _MOST_IN_A_PANEL = 3
+
+Setting = tuple[Any, str, Any]
+"""A widget, the name of one of its traits, and the trait's value."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A move of a slider by one place: the place, the control's value there, and what its parts then show."""
+
+    place: Any
+    value: Any
+    shown: tuple[Setting, ...]
 
 
 class Control(Protocol):
@@ -37,6 +50,12 @@ class Control(Protocol):
     def widget(self) -> Any:
         """Return the ipywidgets view, always the same one."""
 
+    def slider(self) -> Any:
+        """Return the slider of the view; None where there is none."""
+
+    def next_steps(self) -> Iterable[Step]:
+        """Return the moves by one place that the slider can make from where it is."""
+
 
 class Moved:
     """What all controls share: who is told of a change, and whether it was made by hand."""
@@ -48,6 +67,13 @@ class Moved:
     def on_change(self, callback: Callable[[], None]) -> None:
         """Call ``callback`` after every change of the value."""
         self._callbacks.append(callback)
+
+    def slider(self) -> Any:
+        """Return None: not every control has a slider."""
+
+    def next_steps(self) -> Iterable[Step]:
+        """Return no moves, as there is no slider."""
+        return ()
 
     def _tell(self) -> None:
         for callback in self._callbacks:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Iterator
 from html import escape
 from numbers import Real
 from typing import Any
@@ -12,7 +13,7 @@ from course_lib.errors import CourseError
 from course_lib.units import parse_quantity
 from course_lib.widgets.amounts import Amount
 from course_lib.widgets.choices import ChoiceControl
-from course_lib.widgets.control import Control, Moved, need_few_controls
+from course_lib.widgets.control import Control, Moved, Step, need_few_controls
 from course_lib.widgets.svg import format_number
 from course_lib.widgets.texts import text
 
@@ -112,6 +113,23 @@ class NumberControl(Moved):
             self._parts = self._build()
         return self._parts["all"]
 
+    def slider(self) -> Any:
+        """Return the slider; None before the view was asked for."""
+        return self._parts.get("slider")
+
+    def next_steps(self) -> Iterator[Step]:
+        """Return the moves to the places beside the slider's own."""
+        if not self._parts:
+            return
+        low, high, step = self._scale()
+        here = self._parts["slider"].value
+        for place in (here + step, here - step):
+            if low <= place <= high:
+                value = self.checked(self._value_at(place))
+                box, beside = self._parts["box"], self._parts["beside"]
+                words = escape(self._beside(value))
+                yield Step(place, value, ((box, "value", self._typed(value)), (beside, "value", words)))
+
     def _parsed(self, typed: str) -> float | None:
         """Return a typed text as a number, or None; CourseError where a comma may be a decimal mark."""
         plain = typed.strip()
@@ -142,13 +160,13 @@ class NumberControl(Moved):
         )
         slider.add_class("course-slider")
         box = widgets.Text(
-            value=self._typed(),
+            value=self._typed(self._value),
             description=self.label,
             continuous_update=False,
             layout=widgets.Layout(width="110px"),
         )
         box.add_class("course-typed")
-        unit = widgets.HTML(escape(self._beside()), layout=widgets.Layout(min_width="20px"))
+        unit = widgets.HTML(escape(self._beside(self._value)), layout=widgets.Layout(min_width="20px"))
         row = widgets.HBox([slider, box, unit])
         row.add_class("course-control")
         sentence = widgets.HTML()
@@ -163,11 +181,11 @@ class NumberControl(Moved):
             "all": widgets.VBox([row, sentence]),
         }
 
-    def _typed(self) -> str:
-        """Return the value as it stands in the box."""
-        return str(self._value) if self.whole else f"{self._value:.10g}"
+    def _typed(self, value: float) -> str:
+        """Return a value as it stands in the box."""
+        return str(value) if self.whole else f"{value:.10g}"
 
-    def _beside(self) -> str:
+    def _beside(self, value: float) -> str:
         """Return what stands behind the box."""
         return self.unit
 
@@ -189,7 +207,7 @@ class NumberControl(Moved):
             self._take(self._value_at(place))
 
     def _from_box(self, typed: str) -> None:
-        if typed == self._typed():
+        if typed == self._typed(self._value):
             # The box shows fewer digits than the value may have.
             self._say("")
             return
@@ -210,8 +228,8 @@ class NumberControl(Moved):
             self._tell()
         if self._parts:
             self._parts["slider"].value = self._place(self._value)
-            self._parts["box"].value = self._typed()
-            self._parts["beside"].value = escape(self._beside())
+            self._parts["box"].value = self._typed(self._value)
+            self._parts["beside"].value = escape(self._beside(self._value))
 
     def _say(self, sentence: str) -> None:
         """Show a sentence under the control, or take it away."""

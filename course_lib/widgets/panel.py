@@ -8,7 +8,9 @@ from typing import Any
 
 from course_lib.errors import CourseError
 from course_lib.widgets.actions import Action, Actions
-from course_lib.widgets.computing import Computing
+from course_lib.widgets.ahead import STEP_SECONDS, Ahead
+from course_lib.widgets.computing import Computing, Outcome
+from course_lib.widgets.control import Setting
 from course_lib.widgets.controls import Control, need_few_controls
 from course_lib.widgets.naming import press
 from course_lib.widgets.panel_layout import panel_widgets
@@ -86,6 +88,7 @@ class Panel:
         self._compute = compute
         self._latest = Computing(compute, lambda: self.values, self._show)
         self._parts: dict[str, Any] = {}
+        self._ahead: Ahead | None = None
         for control in self.controls.values():
             control.on_change(self._changed)
 
@@ -103,12 +106,13 @@ class Panel:
         CourseError
             When the values have no result; the sentence is the one that the panel shows.
         """
-        if not self.manual or (self._latest.view is None and self._latest.problem is None):
+        if not self.manual or self._latest.outcome.missing:
             self._latest.now()
-        if self._latest.problem is not None:
-            raise self._latest.problem
-        assert self._latest.view is not None
-        return self._latest.view
+        outcome = self._latest.outcome
+        if outcome.problem is not None:
+            raise outcome.problem
+        assert outcome.view is not None
+        return outcome.view
 
     @property
     def value(self) -> Any:
@@ -182,6 +186,7 @@ class Panel:
         """Return the panel as one ipywidgets box, always the same one."""
         if not self._parts:
             self._parts = self._build()
+            self._ahead = Ahead(self.controls, lambda: self.values, self._shown_at)
             if not self.manual:
                 self._latest.now()
             self._show()
@@ -193,21 +198,18 @@ class Panel:
         done = self._actions.html() if self._actions else ""
         return (
             f'{STYLE}<div class="course-static"><p class="course-heading">{escape(self.title)}</p>'
-            f"{note}{self._content()}{self._pinned_html()}{done}</div>"
+            f"{note}{self._latest.outcome.html()}{self._pinned_html(*self._now())}{done}</div>"
         )
 
     def static_text(self, reason: str) -> str:
         """Return the same as `static_html` as plain text."""
-        content = self._latest.problem or (
-            self._latest.view.text() if self._latest.view else text("panel.press_run")
-        )
-        rows = self._pinned_rows()
+        rows = self._pinned_rows(*self._now())
         further = [pinned_text(rows) if rows else "", self._actions.text() if self._actions else ""]
-        parts = [self.title, self._static_sentence(reason), str(content), *further]
+        parts = [self.title, self._static_sentence(reason), self._latest.outcome.text(), *further]
         return "\n".join(part for part in parts if part)
 
     def _ipython_display_(self) -> None:
-        if not self.manual or (widgets_missing() and self._latest.view is None):
+        if not self.manual or (widgets_missing() and self._latest.outcome.view is None):
             self._latest.now()
         show(self)
 
@@ -237,6 +239,8 @@ class Panel:
         further ones and keeps the newest, so that none pile up. Code that moves several controls gets one
         computation, when it gives way.
         """
+        if self._ahead is not None:
+            self._ahead.withdraw()
         if self._moving:
             return
         self._latest.want()
@@ -247,32 +251,39 @@ class Panel:
         else:
             self._latest.soon()
 
-    def _content(self) -> str:
-        """Return what stands under the controls, as HTML."""
-        if self._latest.problem is not None:
-            return f'<p class="course-problem" role="alert">{escape(str(self._latest.problem))}</p>'
-        if self._latest.view is None:
-            return f'<p class="course-note">{escape(text("panel.press_run"))}</p>'
-        return self._latest.view.html()
-
     def _show(self) -> None:
         """Put the current state into the widgets, where there are any."""
-        if not self._parts:
+        if self._ahead is None:
             return
-        _set(self._parts["view"], self._content())
+        outcome, values = self._now()
+        changes = self._shown(outcome, values)
         if self.manual:
-            stale = self._latest.view is not None and self.values != self._latest.values_shown
-            _set(self._parts["state"], escape(text("panel.stale")) if stale else "")
+            stale = outcome.view is not None and self.values != self._latest.values_shown
+            changes.append((self._parts["state"], "value", escape(text("panel.stale")) if stale else ""))
+        self._ahead.put(changes)
         if self._can_pin:
-            _set(self._parts["pinned"], self._pinned_html())
             self._parts["unpin"].layout.display = None if self.pinned else "none"
             words = text("panel.pin_again") if self.pinned else text("panel.pin")
             self._parts["pin"].description = words
-            self._parts["pin"].disabled = self._latest.view is None or self._latest.problem is not None
+            self._parts["pin"].disabled = outcome.view is None
             press(self._parts["pin"], self.pinned is not None)
-        values = self.values
         for name, moves in self.presets.items():
-            press(self._parts["presets"][name], moves.items() <= values.items())
+            press(self._parts["presets"][name], moves.items() <= self.values.items())
+        self._ahead.soon()
+
+    def _shown(self, outcome: Outcome, values: Mapping[str, Any]) -> list[Setting]:
+        """Return what the places for the view, and for what is pinned beside it, hold for an outcome."""
+        changes = [(self._parts["view"], "value", outcome.html())]
+        if self._can_pin:
+            changes.append((self._parts["pinned"], "value", self._pinned_html(outcome, values)))
+        return changes
+
+    def _shown_at(self, values: dict[str, Any]) -> list[Setting] | None:
+        """Return the same for other values; None where only a move to them can tell."""
+        if self.manual or self._latest.seconds > STEP_SECONDS:
+            return None
+        outcome = self._latest.tried(values)
+        return self._shown(outcome, values) if outcome.final else None
 
     def _checked(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return values by the controls' names as the controls would hold them."""
@@ -289,15 +300,18 @@ class Panel:
             options = _listed(names)
             raise CourseError(text("panel.no_action", title=self.title, found=action, options=options))
 
-    def _pinned_rows(self) -> tuple[Row, ...]:
-        """Return the pinned result against the one that is shown; empty where there are not both."""
-        if self.pinned is None or self._latest.view is None or self._latest.problem is not None:
-            return ()
-        now = Pinned(self._latest.values_shown or self.values, self._latest.view)
-        return pinned_rows(self.pinned, self.controls, now)
+    def _now(self) -> tuple[Outcome, Mapping[str, Any]]:
+        """Return the outcome that is shown, and the values that it belongs to."""
+        return self._latest.outcome, self._latest.values_shown or self.values
 
-    def _pinned_html(self) -> str:
-        rows = self._pinned_rows()
+    def _pinned_rows(self, outcome: Outcome, values: Mapping[str, Any]) -> tuple[Row, ...]:
+        """Return the pinned result against an outcome; empty where there are not both."""
+        if self.pinned is None or outcome.view is None:
+            return ()
+        return pinned_rows(self.pinned, self.controls, Pinned(values, outcome.view))
+
+    def _pinned_html(self, outcome: Outcome, values: Mapping[str, Any]) -> str:
+        rows = self._pinned_rows(outcome, values)
         return pinned_html(rows) if rows else ""
 
     def _pressed(self, button: Any) -> None:
@@ -332,9 +346,3 @@ class Panel:
 
 def _listed(names: Iterable[str]) -> str:
     return " or ".join(repr(name) for name in names) or text("table.none")
-
-
-def _set(place: Any, content: str) -> None:
-    """Change a widget only when its content does: no message, no flicker, and nothing read out twice."""
-    if place.value != content:
-        place.value = content

@@ -109,13 +109,13 @@ class QuantityControl(NumberControl):
         """Return a value in base units, whatever it was given as."""
         return in_base_units(value, self.dimension, self.label)
 
-    def _typed(self) -> str:
-        return self.shown(self._value)
+    def _typed(self, value: float) -> str:
+        return self.shown(value)
 
-    def _beside(self) -> str:
-        if not self.both_readings or self._value < _BOTH_FROM_BYTES:
+    def _beside(self, value: float) -> str:
+        if not self.both_readings or value < _BOTH_FROM_BYTES:
             return ""
-        both = format_both_readings(self._value, per_second=self.dimension == "bytes/s")
+        both = format_both_readings(value, per_second=self.dimension == "bytes/s")
         return both[both.index("=") :]
 
     def _scale(self) -> tuple[float, float, float]:

@@ -38,6 +38,20 @@ QUIET_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
+TRIES = 40
+BETWEEN_TRIES_MS = 250
+
+# One task of the browser: nothing that the kernel sends can come in between.
+PRESS = """
+(handle, key) => {
+  const panel = handle.closest(".course-panel");
+  const box = handle.closest(".course-control").querySelector(".course-typed input");
+  const look = () => [panel.querySelector(".course-view").textContent, box.value];
+  const before = look();
+  handle.focus();
+  handle.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
+  return [before, look()];
+}"""
 START = "import sys; sys.path.insert(0, {root!r}); from course_lib.cli.main import main; main()"
 
 
@@ -250,3 +264,22 @@ def open_notebook(lab_server: LabServer, browser: BrowserContext) -> Iterator[Ca
 def open_for_all(lab_server: LabServer, browser: BrowserContext) -> Iterator[Callable[..., OpenNotebook]]:
     """Open notebooks that all tests of a module look at."""
     yield from _opening(lab_server, browser)
+
+
+@pytest.fixture
+def shown_at_once() -> Callable[[Locator], list[str]]:
+    """Press keys on a slider, to and fro, until one shows its numbers in the same task of the browser.
+
+    Returns what view and box hold after it.
+    """
+
+    def press(slider: Locator) -> list[str]:
+        for number in range(TRIES):
+            before, after = slider.evaluate(PRESS, ["ArrowRight", "ArrowLeft"][number % 2])
+            if after[0] != before[0]:
+                assert after[1] != before[1], "the box did not follow"
+                return list(after)
+            slider.page.wait_for_timeout(BETWEEN_TRIES_MS)
+        pytest.fail("no key press showed anything before the kernel answered")
+
+    return press

@@ -73,7 +73,8 @@ def test_a_held_key_leaves_no_backlog_and_shows_nothing_older(
     assert numbers == sorted(set(numbers)), "an older value came after a newer one"
     assert all(shown["keys"] >= int(shown["number"]) for shown in seen["shown"])
     assert len(numbers) > 2, "nothing was shown while the key was down"
-    assert computed <= 1 + KEY_EVENTS
+    # Each value, and ahead of time those beside it.
+    assert computed <= 3 * (1 + KEY_EVENTS)
     # At the release one result may be on its way and one be computed; then comes the newest value's.
     assert len([shown for shown in seen["shown"] if shown["released"]]) <= 3
     if set_delay_seconds:

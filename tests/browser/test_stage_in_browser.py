@@ -146,7 +146,10 @@ def _is_readable_from_the_back(page: Page, panel: Locator, name: str) -> None:
 
 
 def test_capacity_moves_pins_and_is_large_and_opens_again_after_it_was_closed(
-    open_stage: Callable[..., tuple[Page, _Stage]], browser: BrowserContext, tmp_path: Path
+    open_stage: Callable[..., tuple[Page, _Stage]],
+    browser: BrowserContext,
+    shown_at_once: Callable[[Locator], list[str]],
+    tmp_path: Path,
 ) -> None:
     page, stage = open_stage("09", "capacity")
     panel = _large(page)
@@ -161,6 +164,7 @@ def test_capacity_moves_pins_and_is_large_and_opens_again_after_it_was_closed(
     panel.locator(".course-pinned table").wait_for()
     moved = panel.locator(".course-finding").first.inner_text()
     assert moved != before
+    shown_at_once(handle)
     _is_readable_from_the_back(page, panel, "capacity")
 
     page.close()

@@ -50,8 +50,8 @@ class PriceControl(NumberControl):
         """Return the price as an amount; None where there is none."""
         return None if value is None else super().amount(value)
 
-    def _typed(self) -> str:
-        return "" if self._value is None else super()._typed()
+    def _typed(self, value: float | None) -> str:
+        return "" if value is None else super()._typed(value)
 
     def _place(self, value: float | None) -> float:
         return 0.0 if value is None else super()._place(value)

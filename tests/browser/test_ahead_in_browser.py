@@ -1,0 +1,88 @@
+"""What a slider shows one step further is in the browser before the key is pressed, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+pytestmark = pytest.mark.browser
+
+LOOK = """
+handle => [
+  handle.closest(".course-panel").querySelector(".course-view").textContent,
+  handle.closest(".course-control").querySelector(".course-typed input").value,
+]"""
+
+COUNTING = """\
+from course_lib.widgets import NumberControl, Panel, View
+
+computed = []
+
+def compute(number):
+    computed.append(number)
+    return View(f"{number} it is", f"Computation {len(computed)}.")
+
+panel = Panel("Counting", {"number": NumberControl("Number", 0, 500, 7)}, compute)
+panel"""
+
+
+def test_each_slider_of_a_panel_shows_the_next_step_at_the_key_press(
+    open_notebook: Callable[..., Any], shown_at_once: Callable[[Locator], list[str]]
+) -> None:
+    source = "from course_lib.widgets.panels.planning_bandwidth import bandwidth_panel\nbandwidth_panel()"
+    opened = open_notebook("ahead.ipynb", [source])
+    opened.run_all()
+    page, panel = opened.page, opened.panels().first
+    panel.get_by_role("button", name="Pin as A").click()
+    for place in range(3):
+        slider = panel.get_by_role("slider").nth(place)
+        shown = shown_at_once(slider)
+        page.wait_for_timeout(1000)
+        assert slider.evaluate(LOOK) == shown, "the kernel says something else than was shown ahead"
+    assert opened.errors() == []
+
+
+def test_what_the_kernel_finds_replaces_what_was_shown_ahead(
+    open_notebook: Callable[..., Any], shown_at_once: Callable[[Locator], list[str]]
+) -> None:
+    opened = open_notebook("ahead_counting.ipynb", [COUNTING])
+    opened.run_all()
+    panel = opened.panels().first
+    shown, number = shown_at_once(panel.get_by_role("slider"))
+    ahead = int(shown.partition("Computation ")[2].partition(".")[0])
+    # The computation has an effect, which none should have: the kernel's own differs from the one ahead.
+    expect(panel.get_by_text(f"Computation {ahead}.")).to_have_count(0)
+    expect(panel.get_by_text(f"{number} it is").first).to_be_visible()
+    assert opened.errors() == []
+
+
+def test_a_typed_value_never_shows_the_slider_place_beside_it(
+    open_notebook: Callable[..., Any], shown_at_once: Callable[[Locator], list[str]]
+) -> None:
+    source = "from course_lib.widgets.panels.planning_bandwidth import bandwidth_panel\nbandwidth_panel()"
+    opened = open_notebook("ahead_typed.ipynb", [source])
+    opened.run_all()
+    page, panel = opened.page, opened.panels().first
+    slider = panel.get_by_role("slider").nth(1)
+    shown_at_once(slider)
+    page.wait_for_timeout(1000)
+    panel.evaluate(
+        """panel => {
+          window.findings = [];
+          new MutationObserver(() => {
+            const finding = panel.querySelector(".course-finding")?.textContent;
+            if (finding && finding !== window.findings.at(-1)) window.findings.push(finding);
+          }).observe(panel, {childList: true, characterData: true, subtree: true});
+        }"""
+    )
+    box = panel.get_by_role("textbox").nth(1)
+    for typed in ("108 KB", "95 KB", "108 KB"):
+        # Between two places, and nearer to another one than to where the slider stands.
+        box.fill(typed)
+        box.press("Enter")
+        page.wait_for_timeout(1000)
+    assert len(page.evaluate("window.findings")) == 3, page.evaluate("window.findings")
+    assert opened.errors() == []
