@@ -367,6 +367,7 @@ def install(extra: str) -> None:
     aside.write_text(json.dumps(stamp), encoding="utf-8")
     aside.replace(STAMP)
     UNFINISHED.unlink()
+    LOG.unlink(missing_ok=True)
 
 
 def install_torch_without_cuda() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from course_lib.experiments.plan_words import binding_sentences
+from course_lib.experiments.plan_words import binding_lines
 from course_lib.planning import CapacityPlan, capacity_plan
 from course_lib.widgets.amounts import shown_amount
 from course_lib.widgets.controls import ChoiceControl, Control
@@ -60,7 +60,7 @@ def timeline_view(plan: CapacityPlan) -> View:
     )
     return View(
         title,
-        text("planning.timeline_summary", binding=" ".join(binding_sentences(plan))),
+        text("planning.timeline_summary", binding=" ".join(binding_lines(plan))),
         columns,
         rows,
         bar_chart(bars, title=title, axis=text("planning.gb_axis"), corner=provenance(None, note)),
