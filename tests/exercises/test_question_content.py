@@ -217,11 +217,12 @@ def test_one_hint_more_at_each_wrong_attempt(name: str, question: Question) -> N
 
 
 @pytest.mark.parametrize(("name", "question"), _MARKED)
-@pytest.mark.parametrize("answer", [3.5j, object(), b"bytes", True, range(3)], ids=repr)
-def test_an_answer_of_the_wrong_type_does_not_count(name: str, question: Question, answer: object) -> None:
-    feedback = open_exercises(name).submit(question.id, answer)
-    assert feedback.status == "invalid"
-    assert feedback.attempts == 0 and not feedback.solution_available
+def test_an_answer_of_the_wrong_type_does_not_count(name: str, question: Question) -> None:
+    exercises = open_exercises(name)
+    for answer in (3.5j, object(), b"bytes", True, range(3)):
+        feedback = exercises.submit(question.id, answer)
+        assert feedback.status == "invalid", answer
+        assert feedback.attempts == 0 and not feedback.solution_available, answer
 
 
 @pytest.mark.parametrize(("name", "question"), _GUESSED)
