@@ -44,7 +44,8 @@ STYLE = """<style>
   margin-right: 8px; font-weight: 600;}
 .course-badge-generated {border-style: dashed;}
 .course-badge-mirror {border-style: double; border-width: 3px;}
-.course-note, .course-problem, .course-right {font-size: 15px; margin: 6px 0; padding: 8px 12px;}
+.course-note, .course-problem, .course-right {font-size: 15px; margin: 6px 0; padding: 8px 12px;
+  overflow-wrap: anywhere;}
 .course-note {border-left: 4px solid var(--course-blue); background: rgba(0,114,178,.10);}
 .course-problem {border-left: 4px solid var(--course-red); background: rgba(213,94,0,.12);}
 .course-right {border-left: 4px solid var(--course-green); background: rgba(0,158,115,.12);}
@@ -139,7 +140,7 @@ STYLE = """<style>
 .course-large p, .course-large .widget-html-content, .course-large .widget-label, .course-large label,
   .course-large select, .course-large input[type=text], .course-large .jupyter-button,
   .course-large .course-view table {font-size: var(--course-large-size) !important;}
-.course-large .course-view caption, .course-large .course-origin
+.course-large .course-view caption, .course-large .course-origin, .course-large .course-plan-files p
   {font-size: calc(.82 * var(--course-large-size)) !important;}
 .course-large .course-heading {font-size: calc(1.6 * var(--course-large-size)) !important;}
 .course-large .course-finding {font-size: calc(1.2 * var(--course-large-size)) !important; line-height: 1.3;}

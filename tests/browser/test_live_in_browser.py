@@ -57,7 +57,8 @@ def _wait_for(page: Page, condition: Callable[[], Any]) -> None:
                 return
         page.wait_for_timeout(100)
     _screenshot(page, "not_in_time.png")
-    pytest.fail("it did not happen in time")
+    panels = page.locator(".course-panel").all_inner_texts()
+    pytest.fail("it did not happen in time; the panels say:\n" + "\n\n".join(panels))
 
 
 def _points(panel: Locator) -> int:
@@ -182,7 +183,7 @@ def test_the_page_for_a_room_works_offline_in_large_type_and_ctrl_c_ends_everyth
     box = panel.get_by_label("Workers", exact=True).last
     box.fill("1")
     box.press("Tab")
-    panel.get_by_text("Running: 1 worker with 2 batches ahead").wait_for()
+    _wait_for(page, panel.get_by_text("Running: 1 worker with 2 batches ahead").is_visible)
     _wait_for(page, lambda: "the number of workers was changed" in panel.inner_text())
     _screenshot(page, "stage.png")
     size = panel.get_by_role("button", name="Stop").evaluate("button => getComputedStyle(button).fontSize")
