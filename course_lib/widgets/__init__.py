@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from course_lib.widgets.quantity import QuantityControl as QuantityControl
     from course_lib.widgets.questions import show_prediction as show_prediction
     from course_lib.widgets.questions import show_question as show_question
-    from course_lib.widgets.questions import show_reconciliation as show_reconciliation
+    from course_lib.widgets.reconciliations import show_reconciliation as show_reconciliation
     from course_lib.widgets.svg import Bar as Bar
     from course_lib.widgets.svg import bar_chart as bar_chart
     from course_lib.widgets.svg import line_chart as line_chart
@@ -34,7 +34,8 @@ _HOMES = {
     "live": ("LivePanel", "LivePreset"),
     "panel": ("Panel",),
     "quantity": ("QuantityControl",),
-    "questions": ("show_prediction", "show_question", "show_reconciliation"),
+    "questions": ("show_prediction", "show_question"),
+    "reconciliations": ("show_reconciliation",),
     "svg": ("Bar", "bar_chart", "line_chart"),
     "texts": ("text",),
     "view": ("View", "bar_view", "origin_badge"),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import BrowserContext, Locator, Route, expect
 
 pytestmark = pytest.mark.browser
 
@@ -86,3 +86,28 @@ def test_a_typed_value_never_shows_the_slider_place_beside_it(
         page.wait_for_timeout(1000)
     assert len(page.evaluate("window.findings")) == 3, page.evaluate("window.findings")
     assert opened.errors() == []
+
+
+def test_a_browser_that_cannot_load_the_script_waits_for_the_kernel(
+    open_notebook: Callable[..., Any], browser: BrowserContext
+) -> None:
+    kept_back: list[str] = []
+
+    def keep_back(route: Route) -> None:
+        kept_back.append(route.request.url)
+        route.abort()
+
+    browser.route("**/extensions/anywidget/**", keep_back)
+    try:
+        opened = open_notebook("ahead_alone.ipynb", [COUNTING])
+        opened.run_all()
+        panel = opened.panels().first
+        panel.get_by_role("slider").press("ArrowRight")
+        expect(panel.get_by_text("8 it is").first).to_be_visible()
+        expect(panel.get_by_role("textbox").first).to_have_value("8")
+        assert kept_back
+        expect(opened.page.get_by_text("Error displaying widget")).to_have_count(0)
+        expect(opened.page.get_by_role("dialog")).to_have_count(0)
+        assert opened.errors() == []
+    finally:
+        browser.unroute("**/extensions/anywidget/**", keep_back)
