@@ -33,7 +33,10 @@ class Control(Protocol):
 
     @property
     def value(self) -> Any:
-        """The current value, always a valid one."""
+        """The current value, always a valid one; setting it raises CourseError when it is none."""
+
+    @value.setter
+    def value(self, value: Any) -> None: ...
 
     def checked(self, value: Any) -> Any:
         """Return ``value`` as this control would hold it; CourseError when it cannot."""

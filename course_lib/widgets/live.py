@@ -295,10 +295,10 @@ class LivePanel:
         try:
             back, self._moved_from = self._moved_from, {}
             for name, value in back.items():
-                self.controls[name].value = value  # type: ignore[misc]
+                self.controls[name].value = value
             for name, value in self.presets[self.preset.value].moves.items():
                 self._moved_from[name] = self.controls[name].value
-                self.controls[name].value = value  # type: ignore[misc]
+                self.controls[name].value = value
         finally:
             self._moving = False
         self._changed()

@@ -143,7 +143,7 @@ class Panel:
         self._moving = True
         try:
             for name, value in self.presets[preset].items():
-                self.controls[name].value = value  # type: ignore[misc]
+                self.controls[name].value = value
         finally:
             self._moving = False
         if self.values != self._latest.values_shown:

@@ -175,7 +175,7 @@ class PlanPanel(Panel):
         self._moving = True
         try:
             for name, value in values.items():
-                self.controls[name].value = value  # type: ignore[misc]
+                self.controls[name].value = value
         finally:
             self._moving = False
         self._files.show(foreign=bool(self._brought()))
