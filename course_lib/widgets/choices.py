@@ -83,6 +83,10 @@ class ChoiceControl(Moved):
             self._widget = self._build()
         return self._widget
 
+    def inputs(self) -> tuple[tuple[Any, str], ...]:
+        """Return the buttons or the list, with what a front end sets of it."""
+        return ((self.widget(), "index"),)
+
     def _build(self) -> Any:
         import ipywidgets as widgets
 

@@ -6,6 +6,7 @@ import asyncio
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
@@ -14,6 +15,8 @@ from typing import Any
 from course_lib.errors import CourseError
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
+
+_RECENT = 8
 
 
 @dataclass(frozen=True)
@@ -26,12 +29,15 @@ class Outcome:
         None before the first computation, and where the values have no result.
     problem : CourseError or None
         Why there is no view.
+    values : dict or None
+        The values that it belongs to; None before the first computation.
     final : bool
         Whether the same values would lead to the same again; not after a stop or an unforeseen error.
     """
 
     view: View | None = None
     problem: CourseError | None = None
+    values: dict[str, Any] | None = None
     final: bool = True
 
     @property
@@ -69,10 +75,6 @@ class Computing:
     Attributes
     ----------
     outcome : Outcome
-    seconds : float
-        What the quickest computation took so far; infinite before the first.
-    values_shown : dict or None
-        The values that the outcome belongs to; None where they are to be computed anew.
     """
 
     def __init__(
@@ -82,8 +84,9 @@ class Computing:
         show: Callable[[], None],
     ) -> None:
         self.outcome = Outcome()
-        self.seconds = math.inf
-        self.values_shown: dict[str, Any] | None = None
+        self._anew = True
+        self._first_seconds = math.inf
+        self._seconds: deque[float] = deque(maxlen=_RECENT)
         self._compute = compute
         self._values = values
         self._show = show
@@ -91,6 +94,16 @@ class Computing:
         self._busy = False
         self._wanted = True
         self._waiting: set[int] = set()
+
+    @property
+    def values_shown(self) -> dict[str, Any] | None:
+        """The values that the outcome belongs to; None where they are to be computed anew."""
+        return None if self._anew else self.outcome.values
+
+    @property
+    def usual_seconds(self) -> float:
+        """What a computation takes, as a mean of the last ones; the first one may have loaded modules."""
+        return sum(self._seconds) / len(self._seconds) if self._seconds else self._first_seconds
 
     def want(self) -> None:
         """Note that there are newer values."""
@@ -118,10 +131,8 @@ class Computing:
                     self._wanted = False
                     values = self._values()
                     if values != self.values_shown:
-                        began = time.perf_counter()
                         self.outcome = self.tried(values)
-                        self.seconds = min(self.seconds, time.perf_counter() - began)
-                        self.values_shown = values if self.outcome.final else None
+                        self._anew = not self.outcome.final
                     self._show()
             finally:
                 self._busy = False
@@ -129,20 +140,27 @@ class Computing:
     def again(self) -> None:
         """Compute now, also for values that have been computed before."""
         self._wanted = True
-        self.values_shown = None
+        self._anew = True
         self.now()
 
     def tried(self, values: dict[str, Any]) -> Outcome:
-        """Return the outcome for any values, and note nothing."""
+        """Return the outcome for any values; what is shown stays."""
+        began = time.perf_counter()
         try:
-            return Outcome(self._compute(**values))
+            return Outcome(self._compute(**values), values=values)
         except CourseError as error:
-            return Outcome(problem=error)
+            return Outcome(problem=error, values=values)
         except KeyboardInterrupt:
-            return Outcome(problem=CourseError(text("panel.stopped")), final=False)
+            return Outcome(problem=CourseError(text("panel.stopped")), values=values, final=False)
         except Exception as error:
             words = text("panel.failed", kind=type(error).__name__, message=error)
-            return Outcome(problem=CourseError(words), final=False)
+            return Outcome(problem=CourseError(words), values=values, final=False)
+        finally:
+            seconds = time.perf_counter() - began
+            if self._first_seconds == math.inf:
+                self._first_seconds = seconds
+            else:
+                self._seconds.append(seconds)
 
     def _from_loop(self, loop_id: int) -> None:
         self._waiting.discard(loop_id)

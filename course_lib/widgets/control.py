@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -53,8 +53,8 @@ class Control(Protocol):
     def widget(self) -> Any:
         """Return the ipywidgets view, always the same one."""
 
-    def slider(self) -> Any:
-        """Return the slider of the view; None where there is none."""
+    def inputs(self) -> Sequence[tuple[Any, str]]:
+        """Return the view's widgets that set the value, each with its trait; a slider stands first."""
 
     def next_steps(self) -> Iterable[Step]:
         """Return the moves by one place that the slider can make from where it is."""
@@ -70,9 +70,6 @@ class Moved:
     def on_change(self, callback: Callable[[], None]) -> None:
         """Call ``callback`` after every change of the value."""
         self._callbacks.append(callback)
-
-    def slider(self) -> Any:
-        """Return None: not every control has a slider."""
 
     def next_steps(self) -> Iterable[Step]:
         """Return no moves, as there is no slider."""

@@ -19,6 +19,9 @@ from course_lib.widgets.texts import text
 
 __all__ = ["ChoiceControl", "Control", "NumberControl", "need_few_controls"]
 
+_HARDLY = 1e-6
+"""Share of a step by which places differ only because the browser rounds in another order."""
+
 
 class NumberControl(Moved):
     """A number between two ends: a slider with a box to type in beside it, kept in step.
@@ -113,20 +116,20 @@ class NumberControl(Moved):
             self._parts = self._build()
         return self._parts["all"]
 
-    def slider(self) -> Any:
-        """Return the slider; None before the view was asked for."""
-        return self._parts.get("slider")
+    def inputs(self) -> tuple[tuple[Any, str], ...]:
+        """Return the slider and the box."""
+        self.widget()
+        return (self._parts["slider"], "value"), (self._parts["box"], "value")
 
     def next_steps(self) -> Iterator[Step]:
         """Return the moves to the places beside the slider's own."""
-        if not self._parts:
-            return
+        self.widget()
         low, high, step = self._scale()
-        here = self._parts["slider"].value
-        for place in (here + step, here - step):
-            if low <= place <= high:
+        slider, box, beside = (self._parts[part] for part in ("slider", "box", "beside"))
+        for place in (slider.value + step, slider.value - step):
+            if low - _HARDLY * step <= place <= high + _HARDLY * step:
+                place = min(max(place, low), high)
                 value = self.checked(self._value_at(place))
-                box, beside = self._parts["box"], self._parts["beside"]
                 words = escape(self._beside(value))
                 yield Step(place, value, ((box, "value", self._typed(value)), (beside, "value", words)))
 
@@ -194,8 +197,10 @@ class NumberControl(Moved):
         return self.minimum, self.maximum, self.step if not self.whole else int(self.step)
 
     def _place(self, value: float) -> float:
-        """Return where a value stands on the slider."""
-        return value
+        """Return where a value stands on the slider: at the nearest place, as a browser has it too."""
+        low, high, step = self._scale()
+        place = low + round((value - low) / step) * step
+        return min(max(int(place) if self.whole else place, low), high)
 
     def _value_at(self, place: float) -> float:
         """Return the value of a place on the slider."""
@@ -203,7 +208,7 @@ class NumberControl(Moved):
 
     def _from_slider(self, place: float) -> None:
         # A value that was typed may lie between two places; only a move of the slider changes it.
-        if place != self._place(self._value):
+        if abs(place - self._place(self._value)) > _HARDLY * self._scale()[2]:
             self._take(self._value_at(place))
 
     def _from_box(self, typed: str) -> None:

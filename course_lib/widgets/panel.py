@@ -15,7 +15,7 @@ from course_lib.widgets.controls import Control, need_few_controls
 from course_lib.widgets.naming import press
 from course_lib.widgets.panel_layout import panel_widgets
 from course_lib.widgets.pinned import Pinned, Row, pinned_html, pinned_rows, pinned_text
-from course_lib.widgets.static import show, widgets_missing
+from course_lib.widgets.static import show, still_values, widgets_missing
 from course_lib.widgets.style import STYLE
 from course_lib.widgets.texts import text
 from course_lib.widgets.view import View
@@ -157,8 +157,10 @@ class Panel:
         CourseError
             When the current values have no result.
         """
-        view = self.view
-        self.pinned = Pinned(dict(self._latest.values_shown or self.values), view)
+        _ = self.view
+        outcome, values = self._now()
+        if outcome.view is not None:
+            self.pinned = Pinned(dict(values), outcome.view)
         self._show()
 
     def unpin(self) -> None:
@@ -220,17 +222,7 @@ class Panel:
 
     def _static_sentence(self, reason: str) -> str:
         """Return why there are no controls, which values are shown, and how to see others."""
-        if self._actions:
-            calls = " ".join(text("panel.action_static", name=name) for name in self._actions.names)
-            reason = f"{reason} {calls}"
-        if not self.controls:
-            return reason
-        chosen = "; ".join(
-            text("static.value", label=control.label, value=control.shown(control.value))
-            for control in self.controls.values()
-        )
-        call = ", ".join(f"{name}={control.value!r}" for name, control in self.controls.items())
-        return text("static.values", reason=reason, chosen=chosen, call=f".at({call})")
+        return still_values(reason, self.controls, self._actions.names if self._actions else ())
 
     def _changed(self) -> None:
         """Note that a control has moved, and compute.
@@ -255,21 +247,28 @@ class Panel:
         """Put the current state into the widgets, where there are any."""
         if self._ahead is None:
             return
-        outcome, values = self._now()
-        changes = self._shown(outcome, values)
-        if self.manual:
-            stale = outcome.view is not None and self.values != self._latest.values_shown
-            changes.append((self._parts["state"], "value", escape(text("panel.stale")) if stale else ""))
-        self._ahead.put(changes)
+        # Under the lock from here on: what another thread computes meanwhile is shown after this.
+        with self._ahead.lock:
+            outcome, values = self._now()
+            changes = self._shown(outcome, values)
+            if self.manual:
+                stale = outcome.view is not None and self.values != self._latest.values_shown
+                changes.append((self._parts["state"], "value", escape(text("panel.stale")) if stale else ""))
+            self._ahead.put(changes)
+            self._show_buttons(pinnable=outcome.view is not None)
+        self._ahead.soon()
+
+    def _show_buttons(self, *, pinnable: bool) -> None:
+        """Let the buttons say what is pinned, and which presets the values are."""
         if self._can_pin:
             self._parts["unpin"].layout.display = None if self.pinned else "none"
             words = text("panel.pin_again") if self.pinned else text("panel.pin")
             self._parts["pin"].description = words
-            self._parts["pin"].disabled = outcome.view is None
+            self._parts["pin"].disabled = not pinnable
             press(self._parts["pin"], self.pinned is not None)
+        values = self.values
         for name, moves in self.presets.items():
-            press(self._parts["presets"][name], moves.items() <= self.values.items())
-        self._ahead.soon()
+            press(self._parts["presets"][name], moves.items() <= values.items())
 
     def _shown(self, outcome: Outcome, values: Mapping[str, Any]) -> list[Setting]:
         """Return what the places for the view, and for what is pinned beside it, hold for an outcome."""
@@ -280,7 +279,7 @@ class Panel:
 
     def _shown_at(self, values: dict[str, Any]) -> list[Setting] | None:
         """Return the same for other values; None where only a move to them can tell."""
-        if self.manual or self._latest.seconds > STEP_SECONDS:
+        if self.manual or self._latest.usual_seconds > STEP_SECONDS:
             return None
         outcome = self._latest.tried(values)
         return self._shown(outcome, values) if outcome.final else None
@@ -302,7 +301,8 @@ class Panel:
 
     def _now(self) -> tuple[Outcome, Mapping[str, Any]]:
         """Return the outcome that is shown, and the values that it belongs to."""
-        return self._latest.outcome, self._latest.values_shown or self.values
+        outcome = self._latest.outcome
+        return outcome, self.values if outcome.values is None else outcome.values
 
     def _pinned_rows(self, outcome: Outcome, values: Mapping[str, Any]) -> tuple[Row, ...]:
         """Return the pinned result against an outcome; empty where there are not both."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
+from course_lib.widgets.control import Control
 from course_lib.widgets.texts import text
 
 _WAIT = "1.5s"
@@ -32,6 +34,29 @@ def widgets_missing() -> str:
     if importlib.util.find_spec("ipywidgets") is None:
         return text("static.not_installed")
     return ""
+
+
+def still_values(reason: str, controls: Mapping[str, Control], actions: Iterable[str]) -> str:
+    """Return why a panel stands still, which values it shows, and how to see others.
+
+    Parameters
+    ----------
+    reason : str
+        Why there are no live controls.
+    controls : mapping of str to Control
+    actions : iterable of str
+        The words on the panel's buttons that start work.
+    """
+    calls = [text("panel.action_static", name=name) for name in actions]
+    reason = " ".join([reason, *calls])
+    if not controls:
+        return reason
+    chosen = "; ".join(
+        text("static.value", label=control.label, value=control.shown(control.value))
+        for control in controls.values()
+    )
+    call = ", ".join(f"{name}={control.value!r}" for name, control in controls.items())
+    return text("static.values", reason=reason, chosen=chosen, call=f".at({call})")
 
 
 def bundles(shown: Showable) -> list[dict[str, Any]]:

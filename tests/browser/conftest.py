@@ -38,15 +38,16 @@ QUIET_FLAGS = (
     "--disable-component-update",
     "--disable-sync",
 )
-TRIES = 40
-BETWEEN_TRIES_MS = 250
+TRIES = 12
+BETWEEN_TRIES_MS = 500
 
 # One task of the browser: nothing that the kernel sends can come in between.
 PRESS = """
 (handle, key) => {
   const panel = handle.closest(".course-panel");
   const box = handle.closest(".course-control").querySelector(".course-typed input");
-  const look = () => [panel.querySelector(".course-view").textContent, box.value];
+  const view = () => panel.querySelector(".course-view:not(.course-pinned)");
+  const look = () => [view().textContent, box.value];
   const before = look();
   handle.focus();
   handle.dispatchEvent(new KeyboardEvent("keydown", {key, bubbles: true, cancelable: true}));
@@ -266,6 +267,18 @@ def open_for_all(lab_server: LabServer, browser: BrowserContext) -> Iterator[Cal
     yield from _opening(lab_server, browser)
 
 
+def press_at_once(slider: Locator, key: str) -> tuple[list[str], list[str]]:
+    """Press a key; return view and box before it, and after it in the same task of the browser."""
+    before, after = slider.evaluate(PRESS, key)
+    return before, after
+
+
+@pytest.fixture
+def press_key() -> Callable[[Locator, str], tuple[list[str], list[str]]]:
+    """Return what presses a key, see `press_at_once`."""
+    return press_at_once
+
+
 @pytest.fixture
 def shown_at_once() -> Callable[[Locator], list[str]]:
     """Press keys on a slider, to and fro, until one shows its numbers in the same task of the browser.
@@ -275,7 +288,7 @@ def shown_at_once() -> Callable[[Locator], list[str]]:
 
     def press(slider: Locator) -> list[str]:
         for number in range(TRIES):
-            before, after = slider.evaluate(PRESS, ["ArrowRight", "ArrowLeft"][number % 2])
+            before, after = press_at_once(slider, ["ArrowRight", "ArrowLeft"][number % 2])
             if after[0] != before[0]:
                 assert after[1] != before[1], "the box did not follow"
                 return list(after)

@@ -12,9 +12,16 @@ pytestmark = pytest.mark.browser
 
 LOOK = """
 handle => [
-  handle.closest(".course-panel").querySelector(".course-view").textContent,
+  handle.closest(".course-panel").querySelector(".course-view:not(.course-pinned)").textContent,
   handle.closest(".course-control").querySelector(".course-typed input").value,
 ]"""
+
+STEPS = 12
+TENTHS = """\
+from course_lib.widgets import NumberControl, Panel, View
+
+control = NumberControl("Time", 0, 20, 0, step=0.1, unit="ms")
+Panel("Tenths", {"ms": control}, lambda ms: View(f"{ms:.1f} ms", "Rounded."))"""
 
 COUNTING = """\
 from course_lib.widgets import NumberControl, Panel, View
@@ -35,13 +42,34 @@ def test_each_slider_of_a_panel_shows_the_next_step_at_the_key_press(
     source = "from course_lib.widgets.panels.planning_bandwidth import bandwidth_panel\nbandwidth_panel()"
     opened = open_notebook("ahead.ipynb", [source])
     opened.run_all()
-    page, panel = opened.page, opened.panels().first
+    panel = opened.panels().first
     panel.get_by_role("button", name="Pin as A").click()
     for place in range(3):
         slider = panel.get_by_role("slider").nth(place)
         shown = shown_at_once(slider)
-        page.wait_for_timeout(1000)
+        panel.get_by_role("button", name="Pin the current values as A").click()
+        # The kernel's own values on both sides: it has answered the key and the button.
+        differences = panel.locator(".course-pinned tbody td:last-child")
+        expect(differences.filter(has_not_text="the same")).to_have_count(0)
         assert slider.evaluate(LOOK) == shown, "the kernel says something else than was shown ahead"
+    assert opened.errors() == []
+
+
+def test_a_slider_with_parts_of_a_step_shows_them_at_the_key_press_too(
+    open_notebook: Callable[..., Any], press_key: Callable[[Locator, str], tuple[list[str], list[str]]]
+) -> None:
+    opened = open_notebook("ahead_tenths.ipynb", [TENTHS])
+    opened.run_all()
+    page, panel = opened.page, opened.panels().first
+    slider, at_once = panel.get_by_role("slider"), 0
+    for _ in range(STEPS):
+        before, after = press_key(slider, "ArrowRight")
+        at_once += before != after
+        page.wait_for_timeout(600)
+    # The first key press is what the panel is first used with.
+    assert at_once >= STEPS - 2
+    expect(panel.get_by_text(f"{0.1 * STEPS:.1f} ms").first).to_be_visible()
+    assert panel.get_by_role("textbox").input_value() == f"{0.1 * STEPS:.1f}"
     assert opened.errors() == []
 
 

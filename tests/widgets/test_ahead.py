@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import functools
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +17,7 @@ from course_lib.widgets.panels.planning_bandwidth import bandwidth_panel, cache_
 from course_lib.widgets.panels.planning_cost import cost_panel
 from course_lib.widgets.panels.planning_requests import metadata_panel
 
-AT_REST_SECONDS = 10
+RESTS = 6
 
 
 class _Messenger:
@@ -50,18 +53,15 @@ def messengers(monkeypatch: pytest.MonkeyPatch) -> list[_Messenger]:
     return _Messenger.made
 
 
-def _at_rest(messenger: _Messenger, do: Callable[[], None]) -> list[Any]:
-    """Do something in an event loop, as in a kernel; return what was sent until the panel rested."""
+def _at_rest(messenger: _Messenger, do: Callable[[], None] = lambda: None) -> list[Any]:
+    """Use a panel that a browser shows, in an event loop; return what was sent until it rested."""
 
     async def run() -> None:
-        before = len(messenger.offers)
+        messenger.ready()
+        messenger.sent.clear()
         do()
-        for _ in range(AT_REST_SECONDS * 100):
-            await asyncio.sleep(0.01)
-            if len(messenger.offers) > before:
-                return
+        await asyncio.sleep(RESTS * ahead.REST_SECONDS)
 
-    messenger.sent.clear()
     asyncio.run(run())
     return messenger.sent
 
@@ -73,6 +73,11 @@ def _looks(shown: Panel) -> dict[tuple[str, str], Any]:
         if isinstance(control, NumberControl):
             parts += [control._parts["box"], control._parts["beside"]]
     return {(part.model_id, "value"): part.value for part in parts}
+
+
+def _tenths() -> Panel:
+    control = NumberControl("Time", 0, 20, 0.7, step=0.1, unit="ms")
+    return Panel("Tenths", {"ms": control}, lambda ms: View(f"{ms:.1f} ms", ""), pin=True)
 
 
 def _counting(seen: list[float] | None = None, **options: Any) -> Panel:
@@ -90,7 +95,7 @@ def _counting(seen: list[float] | None = None, **options: Any) -> Panel:
     return made
 
 
-@pytest.mark.parametrize("make", [bandwidth_panel, cache_panel, metadata_panel, cost_panel])
+@pytest.mark.parametrize("make", [bandwidth_panel, cache_panel, metadata_panel, cost_panel, _tenths])
 @pytest.mark.parametrize("pinned", [False, True])
 def test_an_offer_is_what_the_panel_shows_after_the_move(
     messengers: list[_Messenger], make: Callable[[], Panel], pinned: bool
@@ -99,32 +104,37 @@ def test_an_offer_is_what_the_panel_shows_after_the_move(
     tried.widget()
     if pinned:
         tried.pin()
-    (offer,) = _at_rest(messengers[-1], messengers[-1].ready)
+    (offer,) = _at_rest(messengers[-1], tried.run)
     before, steps = _looks(tried), 0
-    sliders = {control.slider().model_id: control for control in tried.controls.values()}
-    assert offer["places"] == {model: control.slider().value for model, control in sliders.items()}
+    sliders = {control.inputs()[0][0].model_id: control for control in tried.controls.values()}
+    inputs = [part for control in tried.controls.values() for part in control.inputs()]
+    assert offer["state"] == [(part.model_id, trait, getattr(part, trait)) for part, trait in inputs]
     for model, moves in offer["steps"].items():
-        slider = sliders[model].slider()
-        assert {place for place, _ in moves} <= {slider.value - slider.step, slider.value + slider.step}
+        slider = sliders[model].inputs()[0][0]
+        assert len(moves) == 1 + (slider.min < slider.value < slider.max)
         for place, changes in moves:
+            assert abs(place - slider.value) == pytest.approx(slider.step)
             here, slider.value = sliders[model].value, place
-            after = _looks(tried)
-            assert {(part, trait): value for part, trait, value in changes}.items() >= {
-                key: value for key, value in after.items() if value != before[key]
-            }.items()
+            after, offered = _looks(tried), {(part, trait): value for part, trait, value in changes}
             assert after != before
+            assert offered.items() <= after.items(), "something else was offered than is shown"
+            assert after.items() - offered.items() <= before.items(), "something was left out"
             sliders[model].value, steps = here, steps + 1
             assert _looks(tried) == before
     assert steps >= len(sliders)
 
 
-def test_nothing_is_computed_ahead_before_a_browser_shows_the_panel(messengers: list[_Messenger]) -> None:
+def test_nothing_is_computed_ahead_before_a_browser_shows_the_panel_and_it_is_used(
+    messengers: list[_Messenger],
+) -> None:
     seen: list[float] = []
     shown = _counting(seen)
 
     async def move() -> None:
         shown.controls["ms"].value = 3
-        await asyncio.sleep(10 * ahead.REST_SECONDS)
+        await asyncio.sleep(RESTS * ahead.REST_SECONDS)
+        messengers[-1].ready()
+        await asyncio.sleep(RESTS * ahead.REST_SECONDS)
 
     asyncio.run(move())
     assert seen == [2, 3] and messengers[-1].sent == []
@@ -134,24 +144,64 @@ def test_a_move_takes_the_offer_back_and_brings_the_next(messengers: list[_Messe
     seen: list[float] = []
     shown = _counting(seen)
     messenger = messengers[-1]
-    _at_rest(messenger, messenger.ready)
-    assert seen == [2, 3, 1]
-    slider = shown.controls["ms"].slider()
+    _at_rest(messenger, lambda: setattr(shown.controls["ms"], "value", 10))
+    assert seen == [2, 10, 11, 9]
+    slider, box = (part for part, _ in shown.controls["ms"].inputs())
     nothing, offer = _at_rest(messenger, lambda: setattr(shown.controls["ms"], "value", 20))
-    assert nothing is None and offer["places"] == {slider.model_id: 20}
+    assert nothing is None
+    assert offer["state"] == [(slider.model_id, "value", 20), (box.model_id, "value", "20")]
     assert [place for place, _ in offer["steps"][slider.model_id]] == [21, 19]
+
+
+def test_an_offer_belongs_to_one_choice_of_the_other_controls(messengers: list[_Messenger]) -> None:
+    kinds = ChoiceControl("Kind", ["a", "b"])
+    shown = Panel(
+        "Both",
+        {"ms": NumberControl("Time", 1, 50, 2), "kind": kinds},
+        lambda ms, kind: View(f"{ms} {kind}", ""),
+    )
+    shown.widget()
+    *_, offer = _at_rest(messengers[-1], lambda: setattr(shown.controls["kind"], "value", "b"))
+    ((buttons, _),) = kinds.inputs()
+    assert (buttons.model_id, "index", 1) in offer["state"]
+    assert offer["steps"][buttons.model_id] == []
+    assert all("b" in changes[-1][2] for _, changes in offer["steps"][offer["state"][0][0]])
+
+
+def test_what_another_thread_takes_back_is_not_offered_after_it(messengers: list[_Messenger]) -> None:
+    entered, go_on = threading.Event(), threading.Event()
+
+    def compute(ms: float) -> View:
+        if ms == 3:
+            entered.set()
+            go_on.wait(60)
+        return View(f"{ms} ms", "")
+
+    shown = Panel("Opens", {"ms": NumberControl("Time", 1, 50, 2)}, compute)
+    shown.widget()
+    assert shown._ahead is not None
+    offering = threading.Thread(target=shown._ahead.offer)
+    offering.start()
+    assert entered.wait(60)
+    moving = threading.Thread(target=lambda: setattr(shown.controls["ms"], "value", 20))
+    moving.start()
+    moving.join(0.2)
+    go_on.set()
+    offering.join(60)
+    moving.join(60)
+    assert messengers[-1].sent[-1] is None and len(messengers[-1].offers) == 1
+    assert "20 ms" in shown._parts["view"].value
 
 
 def test_at_the_end_of_the_slider_only_the_way_back_is_offered(messengers: list[_Messenger]) -> None:
     shown = _counting()
-    _at_rest(messengers[-1], messengers[-1].ready)
     *_, offer = _at_rest(messengers[-1], lambda: setattr(shown.controls["ms"], "value", 50))
-    assert [place for place, _ in offer["steps"][shown.controls["ms"].slider().model_id]] == [49]
+    (moves,) = offer["steps"].values()
+    assert [place for place, _ in moves] == [49]
 
 
 def test_a_sentence_is_offered_and_an_unforeseen_error_is_not(messengers: list[_Messenger]) -> None:
     shown = _counting()
-    _at_rest(messengers[-1], messengers[-1].ready)
     *_, offer = _at_rest(messengers[-1], lambda: setattr(shown.controls["ms"], "value", 12))
     (moves,) = offer["steps"].values()
     texts = {place: " ".join(str(value) for *_, value in changes) for place, changes in moves}
@@ -170,30 +220,46 @@ def test_what_the_browser_may_show_already_is_told_again(
     monkeypatch.setattr(type(view), "send_state", lambda self, key=None: told.append((self, key)))
     always.controls["ms"].value = 3
     assert (view, "value") not in told, "without an offer, an unchanged view needs no message"
-    _at_rest(messengers[-1], messengers[-1].ready)
+    _at_rest(messengers[-1], always.run)
     always.controls["ms"].value = 4
     assert (view, "value") in told
 
 
-@pytest.mark.parametrize("kind", ["slow", "manual", "without a slider"])
-def test_no_offer_where_it_would_cost_more_than_it_saves(
-    messengers: list[_Messenger], monkeypatch: pytest.MonkeyPatch, kind: str
-) -> None:
-    if kind == "slow":
-        monkeypatch.setattr(panel, "STEP_SECONDS", 0)
-    if kind == "without a slider":
+@pytest.mark.parametrize("kind", ["manual", "without a slider"])
+def test_no_offer_where_none_can_be_shown(messengers: list[_Messenger], kind: str) -> None:
+    if kind == "manual":
+        shown = _counting(manual=True)
+    else:
         shown = Panel("Kinds", {"kind": ChoiceControl("Kind", ["a", "b"])}, lambda kind: View(kind, ""))
         shown.widget()
-    else:
-        shown = _counting(manual=kind == "manual")
-    messenger = messengers[-1]
+    assert _at_rest(messengers[-1], shown.run) == []
 
-    async def look() -> None:
-        messenger.ready()
-        await asyncio.sleep(5 * ahead.REST_SECONDS)
-        if kind != "without a slider":
-            shown.controls["ms"].value = 7
-        await asyncio.sleep(5 * ahead.REST_SECONDS)
 
-    asyncio.run(look())
-    assert messenger.offers == []
+def test_a_slow_computation_is_not_done_ahead_though_some_of_its_results_are_kept(
+    messengers: list[_Messenger], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(panel, "STEP_SECONDS", 0.01)
+    computed: list[float] = []
+
+    @functools.cache
+    def fitted(ms: float) -> View:
+        computed.append(ms)
+        time.sleep(0.2)
+        return View(f"{ms} ms", "")
+
+    shown = Panel("Fits", {"ms": NumberControl("Time", 1, 50, 2)}, fitted)
+    shown.widget()
+    for ms in (3, 2, 3, 2, 3):
+        _at_rest(messengers[-1], functools.partial(setattr, shown.controls["ms"], "value", ms))
+    assert computed == [2, 3]
+
+
+def test_an_error_in_showing_a_step_is_left_to_the_move(messengers: list[_Messenger]) -> None:
+    def odd(ms: float) -> Any:
+        return View(f"{ms} ms", "") if ms < 10 else "no view"
+
+    shown = Panel("Odd", {"ms": NumberControl("Time", 1, 50, 2)}, odd)
+    shown.widget()
+    *_, offer = _at_rest(messengers[-1], lambda: setattr(shown.controls["ms"], "value", 9))
+    (moves,) = offer["steps"].values()
+    assert [place for place, _ in moves] == [8]

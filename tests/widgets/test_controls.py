@@ -44,7 +44,10 @@ def test_a_typed_value_between_the_steps_is_taken() -> None:
     control = _number(minimum=0.5, maximum=0.95, value=0.85, step=0.05, unit="")
     slider, box, _ = _parts(control)
     box.value = "0.777"
-    assert (control.value, slider.value) == (0.777, 0.777)
+    assert (control.value, box.value) == (0.777, "0.777")
+    assert slider.value == pytest.approx(0.8), "at the nearest place"
+    slider.value = 0.8
+    assert control.value == 0.777, "no move of the slider"
 
 
 @pytest.mark.parametrize(

@@ -200,8 +200,8 @@ def test_a_changed_control_restarts_the_run_and_the_old_one_becomes_a(panel: Liv
     for workers in (2, 3, 4, 5):
         panel.controls["workers"].value = workers  # type: ignore[misc]
     assert first is not None and not first.running and panel.running
-    _wait_for(lambda: panel.b is not first)
-    assert panel.b is not None and panel.b.request["loader"] == {"workers": 5}
+    # On a busy machine the values may rest in between.
+    _wait_for(lambda: panel.b is not None and panel.b.request["loader"] == {"workers": 5})
     assert panel.a is first
     _run_until(panel, 60)
     _wait_for(lambda: '<th scope="col">B</th>' in panel._parts["table"].value)
