@@ -193,11 +193,36 @@ def test_what_another_thread_takes_back_is_not_offered_after_it(messengers: list
     assert "20 ms" in shown._parts["view"].value
 
 
-def test_at_the_end_of_the_slider_only_the_way_back_is_offered(messengers: list[_Messenger]) -> None:
-    shown = _counting()
-    *_, offer = _at_rest(messengers[-1], lambda: setattr(shown.controls["ms"], "value", 50))
+@pytest.mark.parametrize(("ms", "places"), [(50, [49]), (49, [50, 48]), (1, [2]), (2.5, [3.0, 2.0])])
+def test_the_ends_of_the_slider_are_offered_and_nothing_beyond(
+    messengers: list[_Messenger], ms: float, places: list[float]
+) -> None:
+    step = 0.5 if ms == 2.5 else 1
+    shown = Panel("Opens", {"ms": NumberControl("Time", 1, 50, 20, step=step)}, lambda ms: View(f"{ms}", ""))
+    shown.widget()
+    *_, offer = _at_rest(messengers[-1], lambda: setattr(shown.controls["ms"], "value", ms))
     (moves,) = offer["steps"].values()
-    assert [place for place, _ in moves] == [49]
+    assert [place for place, _ in moves] == places
+
+
+def test_an_offer_is_taken_back_before_code_moves_a_slider(messengers: list[_Messenger]) -> None:
+    shown = Panel(
+        "Two",
+        {"ms": NumberControl("Time", 1, 50, 2), "files": NumberControl("Files", 1, 50, 2)},
+        lambda ms, files: View(f"{ms} {files}", ""),
+        presets={"both": {"ms": 3, "files": 3}},
+    )
+    shown.widget()
+    (offer,) = _at_rest(messengers[-1], shown.run)
+    (slider, _), _ = shown.controls["ms"].inputs()
+    sent: list[list[Any]] = []
+    slider.observe(lambda _: sent.append(list(messengers[-1].sent)), "value")
+
+    async def choose() -> None:
+        shown.choose("both")
+
+    asyncio.run(choose())
+    assert sent == [[offer, None]]
 
 
 def test_a_sentence_is_offered_and_an_unforeseen_error_is_not(messengers: list[_Messenger]) -> None:
