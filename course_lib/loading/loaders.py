@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.util
+import os
+import sys
+import tempfile
 import traceback
 from collections.abc import Iterator
 from typing import Any
 
+import torch
 from torch.utils.data import DataLoader
 
 from course_lib.errors import CourseError
@@ -14,6 +19,9 @@ from course_lib.loading.conditions import LoaderConditions, check_batches
 from course_lib.loading.failures import explained
 from course_lib.loading.samples import LoadedSamples
 from course_lib.loading.sampling import EpochSampler
+
+_LONGEST_SOCKET_PATH = 107 if sys.platform == "linux" else 103
+_LONGEST_FOLDER = _LONGEST_SOCKET_PATH - len("/pymp-12345678/listener-12345678")
 
 
 class ExplainedLoader(DataLoader[Any]):
@@ -61,8 +69,8 @@ def build_loader(samples: LoadedSamples, conditions: LoaderConditions) -> Explai
     Raises
     ------
     CourseError
-        When there are fewer samples than a batch or fewer batches than workers, and for a start
-        method that this system does not have.
+        When there are fewer samples than a batch or fewer batches than workers, for a start method
+        that this system does not have, and where the folder for temporary files has too long a name.
     """
     check_batches(conditions, len(samples))
     options: dict[str, Any] = {}
@@ -74,6 +82,7 @@ def build_loader(samples: LoadedSamples, conditions: LoaderConditions) -> Explai
                 expected=f"one of {', '.join(methods)}",
                 found=conditions.start_method,
             )
+        _need_room_for_sockets()
         options = {
             "prefetch_factor": conditions.prefetch,
             "persistent_workers": conditions.persistent_workers,
@@ -89,3 +98,18 @@ def build_loader(samples: LoadedSamples, conditions: LoaderConditions) -> Explai
         num_workers=conditions.workers,
         **options,
     )
+
+
+def _need_room_for_sockets() -> None:
+    """Refuse a folder in which workers could make no socket: their batches would be lost without a word."""
+    chooses_itself = hasattr(multiprocessing.util, "_get_base_temp_dir")  # newer Pythons take a shorter one
+    if os.name == "nt" or chooses_itself or torch.multiprocessing.get_sharing_strategy() != "file_descriptor":
+        return
+    folder = tempfile.gettempdir()
+    if len(os.fsencode(folder)) > _LONGEST_FOLDER:
+        raise CourseError(
+            "The folder for temporary files has too long a name for workers to hand batches over",
+            expected=f"at most {_LONGEST_FOLDER} bytes",
+            found=f"{len(os.fsencode(folder))}: {folder}",
+            next_step="set the environment variable TMPDIR to a shorter folder, for example /tmp",
+        )

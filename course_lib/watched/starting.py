@@ -15,8 +15,11 @@ from course_lib.errors import CourseError
 
 _BOOTSTRAP = "import sys; sys.path[:] = {path}; from course_lib.watched.child import main; main({arguments})"
 
-# A short name: sockets that workers make inside the folder must fit into about 100 characters on macOS.
 _FOLDER_PREFIX = "cw-"
+# Workers make sockets inside the folder, and systems take no longer path for one (macOS: 104 with its end).
+_LONGEST_SOCKET_PATH = 103
+_SOCKET_IN_FOLDER = f"/{_FOLDER_PREFIX}12345678/pymp-12345678/listener-12345678"
+_SHORT_FOLDERS = ("/tmp", "/var/tmp")
 
 
 def start_python(imports: tuple[str, ...]) -> tuple[subprocess.Popen[bytes], str]:
@@ -36,7 +39,7 @@ def start_python(imports: tuple[str, ...]) -> tuple[subprocess.Popen[bytes], str
     """
     folder = ""
     try:
-        folder = tempfile.mkdtemp(prefix=_FOLDER_PREFIX)
+        folder = tempfile.mkdtemp(prefix=_FOLDER_PREFIX, dir=_parent_folder())
         arguments = f"{list(imports)!a}, {folder!a}"
         return (
             subprocess.Popen(
@@ -66,6 +69,15 @@ def start_python(imports: tuple[str, ...]) -> tuple[subprocess.Popen[bytes], str
                 next_step="close other programs, free some disk space, or raise the container's limits",
             ) from error
         raise
+
+
+def _parent_folder() -> str:
+    """Return the usual folder for temporary files, or a shorter one where its sockets would have no room."""
+    usual = tempfile.gettempdir()
+    if os.name == "nt" or len(os.fsencode(usual + _SOCKET_IN_FOLDER)) <= _LONGEST_SOCKET_PATH:
+        return usual
+    usable = (folder for folder in _SHORT_FOLDERS if os.access(folder, os.W_OK | os.X_OK))
+    return next(usable, usual)
 
 
 def _search_path() -> list[str]:

@@ -25,11 +25,18 @@ NAME_CONTROLS = """<script>
     if (box && handle.getAttribute("aria-valuetext") !== box.value)
       handle.setAttribute("aria-valuetext", box.value);
   };
-  // The kernel writes into the box, some time after the slider has moved.
-  const follow = (handle, before = boxOf(handle)?.value, looks = LOOKS) => {
+  // The kernel writes into the box some time after slider and figures have changed, without an event.
+  const looking = new WeakMap();
+  const follow = handle => {
+    const begun = looking.has(handle);
+    looking.set(handle, LOOKS);
+    if (!begun) look(handle);
+  };
+  const look = handle => {
     say(handle);
-    if (looks && boxOf(handle)?.value === before)
-      setTimeout(follow, LOOK_MS, handle, before, looks - 1);
+    const left = looking.get(handle) - 1;
+    if (left > 0) setTimeout(look, LOOK_MS, handle);
+    left > 0 ? looking.set(handle, left) : looking.delete(handle);
   };
   const sliders = new MutationObserver(moves => new Set(moves.map(move => move.target)).forEach(
     handle => follow(handle)));
@@ -76,6 +83,7 @@ NAME_CONTROLS = """<script>
   const changed = target => {
     const panel = target.closest?.(".course-panel");
     if (!panel || !used.has(panel) || target.closest(".course-announced")) return;
+    panel.querySelectorAll(".course-slider [role=slider]").forEach(follow);
     clearTimeout(resting.get(panel));
     resting.set(panel, setTimeout(announce, REST_MS, panel));
   };

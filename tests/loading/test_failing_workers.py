@@ -3,12 +3,15 @@ from __future__ import annotations
 import _thread
 import gc
 import multiprocessing
+import multiprocessing.util
 import os
 import re
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,7 +103,7 @@ def test_a_killed_worker_leaves_a_loader_that_can_be_read_again(small: Small) ->
     batches = iter(loader)
     next(batches)
     multiprocessing.active_children()[0].kill()
-    with pytest.raises(CourseError, match=r"was killed|ended during the run"):
+    with pytest.raises(CourseError, match=r"was killed|ended (during the run|while it handed)"):
         list(batches)
     assert sum(len(batch["position"]) for batch in loader) == 48
 
@@ -169,3 +172,17 @@ def test_a_connection_that_a_dead_worker_broke_is_told_as_its_end(error: Excepti
     told = explained(error)
     assert isinstance(told, CourseError) and "A worker ended while it handed over a batch" in str(told)
     assert explained(error, has_workers=False) is error
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows hands batches over without sockets")
+def test_a_folder_without_room_for_sockets_is_said_before_a_worker_starts(
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(multiprocessing.util, "_get_base_temp_dir", raising=False)
+    torch.multiprocessing.set_sharing_strategy("file_descriptor")
+    monkeypatch.setattr(tempfile, "tempdir", f"/{'t' * 75}")
+    conditions = small(workers=1)
+    with pytest.raises(CourseError, match=r"too long a name .* at most 7[15] bytes.* TMPDIR"):
+        build_loader(open_samples(conditions), conditions)
+    monkeypatch.setattr(tempfile, "tempdir", f"/{'t' * 70}")
+    build_loader(open_samples(conditions), conditions)

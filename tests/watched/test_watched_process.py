@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -25,10 +26,9 @@ PATIENCE_SECONDS = 60
 
 
 @pytest.fixture(autouse=True)
-def temporary_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the watched processes a place for their folders that can be looked through."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
+def temporary_files(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the watched processes a place for their folders that can be looked through; its name is short."""
+    folder = tmp_path_factory.mktemp("t")
     monkeypatch.setattr("tempfile.tempdir", str(folder))
     return folder
 
@@ -480,3 +480,14 @@ def test_stop_that_is_interrupted_ends_the_tree_all_the_same(
     wait_for(lambda: not process.alive, "the end of the process")
     assert not any(map(lives, pids))
     assert list(temporary_files.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows hands batches over without sockets")
+def test_a_long_folder_for_temporary_files_leaves_room_for_the_sockets_of_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = tmp_path / ("a folder with a long name " * 4).strip()
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    assert run_watched("watched_tasks:batches_of_a_worker") == [0, 1, 2, 3]
+    assert list(long.iterdir()) == []

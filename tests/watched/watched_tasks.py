@@ -126,3 +126,11 @@ class SpeechlessError(Exception):
 
 def raise_what_cannot_be_told(request: dict[str, Any], emit: Emit) -> None:
     raise SpeechlessError
+
+
+def batches_of_a_worker(request: dict[str, Any], emit: Emit) -> list[int]:
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    samples = TensorDataset(torch.arange(4))
+    return [int(batch) for (batch,) in DataLoader(samples, num_workers=1, timeout=60)]
