@@ -22,7 +22,7 @@ from course_lib.errors import CourseError
 from course_lib.watched import WatchedProcess, WatchedTaskError, keeping, run_watched
 
 TESTS = Path(__file__).resolve().parent
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 180
 
 
 @pytest.fixture(autouse=True)

@@ -104,8 +104,8 @@ def tell_package(request: dict[str, Any], emit: Emit) -> list[str]:
 
 
 def clear_up_when_interrupted(request: dict[str, Any], emit: Emit) -> None:
-    emit({})
     try:
+        emit({})
         time.sleep(600)
     finally:
         Path(request["path"]).write_text("cleared up", encoding="utf-8")

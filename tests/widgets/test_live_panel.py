@@ -79,9 +79,8 @@ def _processes() -> list[psutil.Process]:
 
 
 @pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.mktemp("t")  # short, so that processes take it for their own folders
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
 
